@@ -10,7 +10,7 @@ from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed, Rewritten
 from detent.kernel.model import Evidence, Flag, OwnGate, Record, Run, Sent, Tally, gates_at
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 
 @dataclass
@@ -41,7 +41,7 @@ class LiteralLook:
     runs_clean: bool = True  # whether the project configures how to test a clean checkout
     packages: tuple[str, ...] | None = ()  # of the test runner, changed since the run began
     on: Branch = field(default_factory=Branch)
-    own: dict[OwnGate, Said] = field(default_factory=dict)
+    own: dict[OwnGate, GateResult] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()  # files that exist but are too large to read
 
     def setting(self, name: str) -> str:
@@ -124,7 +124,7 @@ class LiteralLook:
     def own_gates(self, *steps: str) -> tuple[OwnGate, ...]:
         return gates_at(tuple(self.own), *steps)
 
-    def own_gate(self, gate: OwnGate) -> Said:
+    def own_gate(self, gate: OwnGate) -> GateResult:
         return self.own[gate]
 
     def refused_command(self, command: str) -> str | None:

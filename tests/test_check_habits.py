@@ -271,7 +271,7 @@ def test_what_tape_says_above_its_points_is_their_name() -> None:
         (("join",), "passed"),
     ]
     plain = b"TAP version 14\nok 1 - a\n# a diagnosis\nok 2 - b\n1..2\n"
-    assert [(point.names, point.said) for point in read_points(plain)] == [(("a",), "a diagnosis"), (("b",), "")]
+    assert [(point.names, point.details) for point in read_points(plain)] == [(("a",), "a diagnosis"), (("b",), "")]
 
 
 def test_a_process_that_failed_because_its_tests_did_is_no_failure_of_its_own() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from detent.agents import AgentFailed, ask
-from detent.agents.clients import CLIENTS, ClientSaid, Wants
+from detent.agents.clients import CLIENTS, ClientReport, Wants
 from detent.agents.clients.client_faults import trouble_of
 from detent.agents.clients.codex import files
 from detent.errors import DetentError
@@ -24,8 +24,8 @@ def lines(name: str) -> list[bytes]:
     return (LINES / f"{name}.jsonl").read_bytes().splitlines()
 
 
-def read(client: str, data: list[bytes]) -> ClientSaid:
-    return reduce(CLIENTS[client].read, data, ClientSaid())
+def read(client: str, data: list[bytes]) -> ClientReport:
+    return reduce(CLIENTS[client].read, data, ClientReport())
 
 
 # name: last words, ended, what the failure's words begin with, the kind, the sort
@@ -81,7 +81,7 @@ NOISE = [b"", b"a banner", b"{", b"[]", b"null", b'"result"', b'{"type":"result"
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_line_that_is_not_known_changes_nothing(client: str) -> None:
     for noise in NOISE:
-        assert CLIENTS[client].read(ClientSaid(), noise) == ClientSaid() and list(CLIENTS[client].show(noise)) == []
+        assert CLIENTS[client].read(ClientReport(), noise) == ClientReport() and list(CLIENTS[client].show(noise)) == []
 
 
 @pytest.mark.parametrize(("client", "shows"), [("claude", ["Bash", "Write", "done"]), ("codex", ["/bin/bash -lc ls", "done"])])

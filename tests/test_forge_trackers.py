@@ -392,7 +392,7 @@ def test_the_login_of_the_forges_own_program_is_used(tmp_path: Path, kind: str) 
 )
 def test_the_api_and_the_project_follow_from_the_remote(kind: str, remote: str, url: str, project: str) -> None:
     where = where_of(kind, remote, "", {})
-    assert (where.url, where.project, where.said) == (url, project, False)
+    assert (where.url, where.project, where.is_configured) == (url, project, False)
 
 
 @pytest.mark.parametrize(

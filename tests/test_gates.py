@@ -27,7 +27,7 @@ from detent.gates.tests import (
 )
 from detent.gates.tree import BACK, examples_flagged, strays_of_green, toolchain_kept, tree_is_clean
 from detent.kernel.model import Data, Flag, OwnGate, Run, Sent
-from detent.kernel.table import Row, Said, go
+from detent.kernel.table import GateResult, Row, go
 from detent.workflows.pr.pr_data import PrData
 from detent.workflows.tdd.tdd_data import TddData
 from tests.looks import LiteralLook
@@ -120,7 +120,7 @@ def unloaded(kind: str, message: str, missing: bool = False) -> TestReport:
     ],
     ids=["kept", "no report", "skipped", "no Python", "code to be written", "gone"],
 )
-def test_an_older_test_is_lost_where_nothing_that_is_written_as_code_could_bring_it_back(now: TestReport, said: Said) -> None:
+def test_an_older_test_is_lost_where_nothing_that_is_written_as_code_could_bring_it_back(now: TestReport, said: GateResult) -> None:
     assert none_is_lost(LiteralLook(RUN, now=now, before=report("passed"))) == said
 
 
@@ -138,7 +138,7 @@ HELPER = "calc/helper_test.go"
     ],
     ids=["it declares no test", "it declared one", "it is deleted"],
 )
-def test_a_file_of_go_that_could_not_be_built_is_lost_only_with_tests_of_its_own(files: dict[str, str], said: Said) -> None:
+def test_a_file_of_go_that_could_not_be_built_is_lost_only_with_tests_of_its_own(files: dict[str, str], said: GateResult) -> None:
     before = TestReport({HELPER: "error"}, {HELPER: HELPER})
     now = TestReport({"calc/calc_test.go::TestAdd": "passed"}, {"calc/calc_test.go::TestAdd": "calc/calc_test.go"})
     assert none_is_lost(LiteralLook(RUN, now=now, before=before, files=files)) == said
@@ -325,7 +325,7 @@ WORDS = Flag("gate", "words: failed", level="ask")
     ids=["it holds", "it fails", "it flags"],
 )
 def test_a_gate_of_the_project_is_one_of_the_steps_own_and_known_by_its_name(
-    said: Said, failed: tuple[str, ...], flagged: tuple[Flag, ...], gate: str
+    said: GateResult, failed: tuple[str, ...], flagged: tuple[Flag, ...], gate: str
 ) -> None:
     look = LiteralLook(RUN, now=report("passed"), before=report("passed"), own={SIZE: said, LATER: "nobody asked"})
     found = judge(Row("GREEN", "green", (), (red_tests_pass,), go("DONE")), look)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 import sqlalchemy as sa
 
-from detent.app.away import AwaySaid, back, parked_by, room
+from detent.app.away import ParkReason, back, parked_by, room
 from detent.app.push import push
 from detent.app.queue_ends import read_end
 from detent.app.queueing import open_queue, reconcile
@@ -57,7 +57,7 @@ def test_what_is_away_is_told_by_the_type_of_an_error_also_behind_another(error:
         for seen in (error, outer):
             found = parked_by(seen)
             assert (found.cause if found else "") == cause
-    assert parked_by(Outage("remote", "no answer")) == AwaySaid("remote", "no answer")
+    assert parked_by(Outage("remote", "no answer")) == ParkReason("remote", "no answer")
 
 
 def test_a_full_disk_is_away_and_any_other_trouble_with_files_is_not() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from detent.app.speaker import agent_above, agent_behind, agent_variable, process_at, why_detached
-from detent.blocks.open_flags import briefing_flags, said_by_people
+from detent.blocks.open_flags import briefing_flags, list_remarks
 from detent.kernel.decide import spoken
 from detent.kernel.model import Sent
 from tests.patience import until
@@ -446,9 +446,9 @@ def test_what_people_said_stands_where_the_branch_lands_with_its_channel() -> No
     assert said[0] == "jo (web) answered FLAGS with accept: seen it"
     assert said[1].startswith("a person (no terminal) told the agent: xxx") and said[1].endswith("…")
     assert said[2] == "a person (policy) released the run"
-    text = said_by_people(tuple(said))
+    text = list_remarks(tuple(said))
     assert all(f"- {line}" in text for line in said) and "If you did not say one of these" in text
-    assert said_by_people(()) == ""
+    assert list_remarks(()) == ""
     assert briefing_flags is not None
 
 

@@ -246,7 +246,7 @@ def test_a_check_that_was_taken_out_is_put_back_where_it_stood(tmp_path: Path, n
     (piece,) = pieces(tmp_path, CHECKS[name])
     _, old, new = CHECKS[name]
     made = [text for make in piece.make if (text := make())]
-    assert made and all(piece.said in text for text in made)
+    assert made and all(piece.text in text for text in made)
     assert name in ("together with another change", "commented out", "what makes a text safe, with its import") or old in made
     assert name in ("never come to", "what the check asks") or all(text.count("\n") > new.count("\n") for text in made)
     if piece.path.endswith(".py"):
@@ -300,7 +300,7 @@ def test_a_way_out_before_a_check_about_rights_is_one_about_rights(path: str) ->
     new, check = WAYS_OUT[path]
     for below, sure in ((check, True), ("    user.count()\n", False)):
         (piece,) = exits(path, "def may(user):\n", new, below)
-        assert piece.sure == sure and new.strip().startswith(piece.said.split("\n")[0].strip())
+        assert piece.sure == sure and new.strip().startswith(piece.text.split("\n")[0].strip())
 
 
 PLAIN_CHECKS = {

@@ -92,7 +92,7 @@ def test_many_lines_between_two_tests_change_no_older_test(tmp_path: Path, path:
     old = FILES[path]
     new = old.replace(SECOND[path], many(path) + SECOND[path])
     patch = patch_of(tmp_path, {path: old}, {path: new})
-    assert [(len(hunk.gone), len(hunk.new)) for hunk in hunks(patch)] == [(0, 34)]
+    assert [(len(hunk.removed), len(hunk.new)) for hunk in hunks(patch)] == [(0, 34)]
     assert rewritten(patch, lambda _: True) == ()
 
 

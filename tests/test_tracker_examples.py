@@ -16,7 +16,7 @@ from detent.app.opened import now
 from detent.errors import DetentError
 from detent.extensions import TRACKERS
 from detent.forge import ForgeError
-from detent.tracker import Means, Tracker, TrackerChange, TrackerSaid
+from detent.tracker import Means, Tracker, TrackerChange, TrackerResult
 from tests.beside import Beside
 from tests.driven import scripted
 from tests.executions import WORKS
@@ -66,7 +66,7 @@ def tracker_at(kind: str, folder: Path, env: dict[str, str], query: str = "") ->
         sys.path.append(str(EXAMPLE))
     made: Any = importlib.import_module(f"detent_trackers.{kind}")
     tracker: Tracker = made.make(
-        Means(folder, folder / "store", now, lambda name: "", lambda argv, more: TrackerSaid(0, "", ""), env, query=query)
+        Means(folder, folder / "store", now, lambda name: "", lambda argv, more: TrackerResult(0, "", ""), env, query=query)
     )
     return tracker
 

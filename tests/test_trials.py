@@ -7,7 +7,7 @@ import pytest
 
 from detent.app.explain import lines_that_repeat
 from detent.evidence.outcomes.card import Card, Change, Trial, redacted
-from detent.evidence.probes.trials import came_of, patch_of, said_of
+from detent.evidence.probes.trials import failure_messages, patch_of, result_in_words
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.source.test_lines import line_of_test, line_of_word
@@ -52,8 +52,8 @@ def test_what_came_of_a_run_is_told_in_words() -> None:
     report = TestReport(
         {"t.py::a": "passed", "t.py::b": "failed", "t.py": "error"}, messages={"t.py::b": "x" * 9000, "t.py": "no such name"}
     )
-    assert came_of(report) == "1 passed, 2 failed" and came_of(TestReport()) == "no test ran"
-    said = said_of(report, ["t.py::b", "t.py::gone", "u.py::quiet"])
+    assert result_in_words(report) == "1 passed, 2 failed" and result_in_words(TestReport()) == "no test ran"
+    said = failure_messages(report, ["t.py::b", "t.py::gone", "u.py::quiet"])
     assert len(said["t.py::b"]) < 2000 and said["t.py::gone"] == "no such name" and "u.py::quiet" not in said
 
 

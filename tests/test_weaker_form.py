@@ -152,7 +152,7 @@ func TestKept(t *testing.T) {
 def test_lines_of_a_test_that_stands_elsewhere_only_seem_to_be_gone() -> None:
     kept = GO_TESTS[GO_TESTS.index("func TestKept") :]
     new = f'{kept}\nfunc TestCame(t *testing.T) {{\n\tParse("c")\n}}\n'
-    assert lines.only_seem_gone("a_test.go", GO_TESTS, new, range(11, 13))
-    assert not lines.only_seem_gone("a_test.go", GO_TESTS, new, range(3, 5)), "that test is gone"
-    assert not lines.only_seem_gone("a_test.go", GO_TESTS, new.replace("!= 2", "< 2"), range(11, 13)), "it asks for less there"
-    assert not lines.only_seem_gone("a_test.go", "var x = 1\n", "var x = 2\n", range(1, 2)), "no test stands there"
+    assert lines.only_seem_removed("a_test.go", GO_TESTS, new, range(11, 13))
+    assert not lines.only_seem_removed("a_test.go", GO_TESTS, new, range(3, 5)), "that test is gone"
+    assert not lines.only_seem_removed("a_test.go", GO_TESTS, new.replace("!= 2", "< 2"), range(11, 13)), "it asks for less there"
+    assert not lines.only_seem_removed("a_test.go", "var x = 1\n", "var x = 2\n", range(1, 2)), "no test stands there"

@@ -15,7 +15,7 @@ from detent.app.rolling_back import roll_back
 from detent.app.run_configs import RunSandbox, sandbox_of
 from detent.blocks.open_flags import briefing_flags
 from detent.config.sources import load
-from detent.kernel.decide import MOST_SAID, heard, spoken
+from detent.kernel.decide import MOST_REMARKS, spoken, with_line
 from detent.kernel.model import Flag, Run, Sent
 from detent.workflows.pr.pr_data import PrData
 from tests.cases import project
@@ -154,7 +154,7 @@ def test_and_in_the_question_before_landing() -> None:
 
 def test_and_where_detent_lands_branches_of_executions() -> None:
     flag = Flag("no-proof", "no test needs this", "calc.py", level="ask")
-    assert _question(BranchSeen("t", open=(flag,), said=(f"jo {LINE}",))).endswith(f"Said by people on the way: jo {LINE}.")
+    assert _question(BranchSeen("t", open=(flag,), remarks=(f"jo {LINE}",))).endswith(f"Said by people on the way: jo {LINE}.")
     assert _question(BranchSeen("t", open=(flag,))).endswith("Do you accept it?")
     assert _recorded((), "", (f"jo {LINE}",)) == f"Said-By-People: jo {LINE}"
     assert _recorded((flag,), "by jo", (f"jo {LINE}",)).splitlines()[1] == f"Said-By-People: jo {LINE}" and _recorded((), "", ()) == ""
@@ -163,9 +163,9 @@ def test_and_where_detent_lands_branches_of_executions() -> None:
 def test_no_flood_of_words_hides_one() -> None:
     said: tuple[str, ...] = ()
     for number in range(500):
-        said = heard(said, spoken(Sent("steer", by="human", channel="web", note=f"word {number}")))
-    assert len(said) == MOST_SAID + 1 and "word 0" in said[0] and "word 499" in said[-1]
-    assert said[MOST_SAID // 2] == "460 more lines are left out here; `detent history` shows them all"
+        said = with_line(said, spoken(Sent("steer", by="human", channel="web", note=f"word {number}")))
+    assert len(said) == MOST_REMARKS + 1 and "word 0" in said[0] and "word 499" in said[-1]
+    assert said[MOST_REMARKS // 2] == "460 more lines are left out here; `detent history` shows them all"
 
 
 @pytest.mark.slow

@@ -48,8 +48,8 @@ def read(clone: Path, commit: str) -> Found:
     cases = examples(patch, is_code, is_named_as_test)
     return {
         "knows": _knows(clone, commit, patch),
-        "lost": [f"{each.path}:{each.line} {each.what}: {each.said[:200]}" for each in gone],
-        "examples": [f"{each.place} {each.said[:200]}" for each in cases],
+        "lost": [f"{each.path}:{each.line} {each.what}: {each.text[:200]}" for each in gone],
+        "examples": [f"{each.place} {each.text[:200]}" for each in cases],
     }
 
 
@@ -59,7 +59,7 @@ def _knows(clone: Path, commit: str, patch: bytes) -> list[str]:
     for hunk in hunks(patch):
         if is_code(hunk.path):
             came.setdefault(hunk.path, set()).update(range(hunk.at, hunk.at + len(hunk.new)))
-            went.setdefault(hunk.path, set()).update(range(hunk.line, hunk.line + len(hunk.gone)))
+            went.setdefault(hunk.path, set()).update(range(hunk.line, hunk.line + len(hunk.removed)))
     seen, moved = list[tuple[str, str]](), Counter[str]()
     for path in came:
         after = git(clone, "show", f"{commit}:{path}")

@@ -67,8 +67,8 @@ def load(group: ExtensionGroup, name: str, wrong: Callable[[Any], str]) -> Any:
         if not NAME.fullmatch(name):
             raise ValueError("its name may have small letters, digits and - only, and begins with a letter")
         value = points[0].load()
-        if said := wrong(value):
-            raise ValueError(said)
+        if reason := wrong(value):
+            raise ValueError(reason)
         return value
 
 

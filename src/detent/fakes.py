@@ -21,7 +21,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed, Rewritten
 from detent.gates.judge import judge as run_gates
 from detent.kernel.model import Evidence, Flag, Found, OwnGate, Record, Sent, Tally
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 Files = Mapping[str, str]
 PUBLISHED = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "FINDINGS.json", "error.log")
@@ -98,10 +98,10 @@ class MemoryWorld:
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         """Do a job by the script if it has an entry: an outcome's name, a Sent, None (nothing to do), or `!` and the text of a CannotTell."""
         if self.script.get(job):
-            said = self.script[job].pop(0)
-            if isinstance(said, str) and said.startswith("!"):
-                raise CannotTell(said[1:])
-            return Sent("outcome", by="system", outcome=said) if isinstance(said, str) else said
+            answer = self.script[job].pop(0)
+            if isinstance(answer, str) and answer.startswith("!"):
+                raise CannotTell(answer[1:])
+            return Sent("outcome", by="system", outcome=answer) if isinstance(answer, str) else answer
         return self._by_rule(job, run)
 
     def _by_rule(self, job: str, run: AnyRun) -> Sent | None:
@@ -173,8 +173,8 @@ class MemoryLook:
         """The lines of tests that no test file has any more."""
         old, new = ({p: t for p, t in files.items() if p.startswith("tests/")} for files in (self._good(), self._files(self.tree)))
         there = {line for text in new.values() for line in text.splitlines()}
-        gone = {path: [line for line in text.splitlines() if line not in there] for path, text in old.items()}
-        return tuple(Rewritten(path, "\n".join(lines), new.get(path, "")) for path, lines in gone.items() if lines)
+        removed = {path: [line for line in text.splitlines() if line not in there] for path, text in old.items()}
+        return tuple(Rewritten(path, "\n".join(lines), new.get(path, "")) for path, lines in removed.items() if lines)
 
     def weakened(self) -> tuple[str, ...]:
         return ()
@@ -229,7 +229,7 @@ class MemoryLook:
     def own_gates(self, *steps: str) -> tuple[OwnGate, ...]:
         return ()
 
-    def own_gate(self, gate: OwnGate) -> Said:
+    def own_gate(self, gate: OwnGate) -> GateResult:
         return None
 
     def refused_command(self, command: str) -> str | None:

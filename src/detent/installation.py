@@ -72,24 +72,24 @@ def requires_of(name: str) -> tuple[str, ...]:
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
-        said = requires(DISTRIBUTION) or []
+        requirements = requires(DISTRIBUTION) or []
     except PackageNotFoundError:
         return ()
-    rows = (row.partition(";") for row in said)
+    rows = (row.partition(";") for row in requirements)
     return tuple(what.strip() for what, _, marker in rows if re.search(rf"extra == ['\"]{name}['\"]", marker))
 
 
-def came_from() -> str:
+def install_source() -> str:
     """The source of this installation, for an installer: a repository at a commit, or a file. Empty if it came from an index."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        said = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+        record = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
     except PackageNotFoundError:
         return ""
-    vcs = said.get("vcs_info", {})
-    return f"git+{said['url']}@{vcs['commit_id']}" if vcs else str(said.get("url", ""))
+    vcs = record.get("vcs_info", {})
+    return f"git+{record['url']}@{vcs['commit_id']}" if vcs else str(record.get("url", ""))
 
 
 def removing() -> str:

@@ -25,16 +25,16 @@ def examples(file: str) -> dict[str, str]:
     for section in re.split(r"(?m)^(?=#+ )", Path(file).read_text("utf-8")):
         test = doctest.DocTestParser().get_doctest(section, names, file, file, 0)
         if test.examples:
-            said: list[str] = []
-            doctest.DocTestRunner(verbose=False).run(test, out=said.append, clear_globs=False)
+            output: list[str] = []
+            doctest.DocTestRunner(verbose=False).run(test, out=output.append, clear_globs=False)
             names = test.globs
-            found[f"{file}::{section.splitlines()[0].lstrip('# ') or 'top'}"] = told("".join(said))
+            found[f"{file}::{section.splitlines()[0].lstrip('# ') or 'top'}"] = failures_in("".join(output))
     return found
 
 
-def told(said: str) -> str:
+def failures_in(output: str) -> str:
     """What doctest says of failures, without its frame, on one line."""
-    lines = (line.strip() for line in said.splitlines() if not line.startswith(("***", "File ")))
+    lines = (line.strip() for line in output.splitlines() if not line.startswith(("***", "File ")))
     return " ".join(filter(None, lines))
 
 

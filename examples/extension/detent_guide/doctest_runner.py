@@ -38,16 +38,16 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
 def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
     """Report and exit code must agree; where they do not, nothing can be told."""
     try:
-        said = json.loads(report or b"")
+        messages = json.loads(report or b"")
     except ValueError as e:
         raise CannotTell(f"doctest wrote no report: it ended with code {exit_code}\n{output.strip()[-2000:]}") from e
-    outcomes: dict[str, Outcome] = {test: "failed" if message else "passed" for test, message in said.items()}
+    outcomes: dict[str, Outcome] = {test: "failed" if message else "passed" for test, message in messages.items()}
     if exit_code != int("failed" in outcomes.values()):
         raise CannotTell(f"doctest ended with code {exit_code}, which does not fit its report\n{output.strip()[-2000:]}")
     return TestReport(
         outcomes=outcomes,
-        files={test: test.partition("::")[0] for test in said},
-        messages={test: message for test, message in said.items() if message},
+        files={test: test.partition("::")[0] for test in messages},
+        messages={test: message for test, message in messages.items() if message},
         output=output,
         exit_code=exit_code,
         runner=NAME,

@@ -4,7 +4,7 @@ import re
 
 from detent.evidence.look import Look
 from detent.kernel.model import Data, Flag, Kind
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 GUIDE = "guide.md"
 NO_EXAMPLE = Kind("ask", "a section of the guide has no example that is run")
@@ -24,7 +24,7 @@ def guide_is_there(look: Look[Data]) -> str | None:
     return f"{GUIDE} still says TODO" if "TODO" in text else None
 
 
-def sections_have_examples(look: Look[Data]) -> Said:
+def sections_have_examples(look: Look[Data]) -> GateResult:
     """Every section shows an example; one that does not is flagged.
 
     The look at the whole branch knows the built-in kinds alone: `stays` keeps this one until it is asked about.

@@ -26,8 +26,8 @@ def make(means: Means) -> Tracker:
         raise DetentError(f"{missing[0]} is not set", 'it is needed for [tracker] kind = "jira"')
     url, project, token = (means.env[name] for name in NEEDED)
     email = means.env.get("JIRA_EMAIL", "")
-    said = base64.b64encode(f"{email}:{token}".encode()).decode() if email else token
-    api = Api(url.rstrip("/"), "Jira", said, means.store / "jira", means.clock, means.env, "Basic" if email else "Bearer")
+    credentials = base64.b64encode(f"{email}:{token}".encode()).decode() if email else token
+    api = Api(url.rstrip("/"), "Jira", credentials, means.store / "jira", means.clock, means.env, "Basic" if email else "Bearer")
     board = JiraIssues(api, project, means.query)
     return Issues("jira", board, board, means.ready)
 
@@ -51,11 +51,11 @@ class JiraIssues:
         }
         found: list[Issue] = []
         while True:
-            said = self.api.send("POST", "/rest/api/2/search/jql", asked)
-            found += [self._issue(row) for row in said["issues"]]
-            if not said.get("nextPageToken"):
+            answer = self.api.send("POST", "/rest/api/2/search/jql", asked)
+            found += [self._issue(row) for row in answer["issues"]]
+            if not answer.get("nextPageToken"):
                 return sorted(found)
-            asked["nextPageToken"] = said["nextPageToken"]
+            asked["nextPageToken"] = answer["nextPageToken"]
 
     def one(self, number: int) -> Issue:
         return self._issue(self.api.get(self._at(number), fields=",".join(FIELDS)))
@@ -98,12 +98,12 @@ class JiraIssues:
 
     # -- comments ------------------------------------------------------------------------------------------------------------
 
-    def said(self, number: int) -> list[IssueComment]:
+    def comments(self, number: int) -> list[IssueComment]:
         found: list[IssueComment] = []
         while True:
-            said = self.api.get(f"{self._at(number)}/comment", startAt=str(len(found)), maxResults=str(PAGE), orderBy="created")
-            found += map(_comment, said["comments"])
-            if not said["comments"] or len(found) >= said["total"]:
+            answer = self.api.get(f"{self._at(number)}/comment", startAt=str(len(found)), maxResults=str(PAGE), orderBy="created")
+            found += map(_comment, answer["comments"])
+            if not answer["comments"] or len(found) >= answer["total"]:
                 return found
 
     def say(self, number: int, body: str) -> IssueComment:

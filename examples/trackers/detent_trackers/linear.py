@@ -26,7 +26,7 @@ TEAM = "query($key: String!) { teams(filter: {key: {eq: $key}}) { nodes { id sta
 CREATE = f"mutation($input: IssueCreateInput!) {{ issueCreate(input: $input) {{ issue {{ ...I }} }} }} {ISSUE}"
 UPDATE = "mutation($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }"
 LABEL = "mutation($input: IssueLabelCreateInput!) { issueLabelCreate(input: $input) { issueLabel { id } } }"
-SAID = """query($id: String!, $after: String) { issue(id: $id) { comments(first: 100, after: $after) {
+COMMENTS = """query($id: String!, $after: String) { issue(id: $id) { comments(first: 100, after: $after) {
  nodes { id body createdAt user { id } } pageInfo { hasNextPage endCursor } } } }"""
 SAY = "mutation($input: CommentCreateInput!) { commentCreate(input: $input) { comment { id body createdAt user { id } } } }"
 TAKE_BACK = "mutation($id: String!) { commentDelete(id: $id) { success } }"
@@ -55,9 +55,9 @@ class LinearIssues:
         found: list[Issue] = []
         page: dict[str, Any] = {"endCursor": None}
         while page:
-            said = self._ask(LISTED, filter=wanted, after=page["endCursor"])["issues"]
-            found += map(self._issue, said["nodes"])
-            page = said["pageInfo"] if said["pageInfo"]["hasNextPage"] else {}
+            answer = self._ask(LISTED, filter=wanted, after=page["endCursor"])["issues"]
+            found += map(self._issue, answer["nodes"])
+            page = answer["pageInfo"] if answer["pageInfo"]["hasNextPage"] else {}
         return sorted(found)
 
     def one(self, number: int) -> Issue:
@@ -84,13 +84,13 @@ class LinearIssues:
 
     # -- comments ------------------------------------------------------------------------------------------------------------
 
-    def said(self, number: int) -> list[IssueComment]:
+    def comments(self, number: int) -> list[IssueComment]:
         found: list[IssueComment] = []
         page: dict[str, Any] = {"endCursor": None}
         while page:
-            said = self._ask(SAID, id=f"{self.team}-{number}", after=page["endCursor"])["issue"]["comments"]
-            found += map(_comment, said["nodes"])
-            page = said["pageInfo"] if said["pageInfo"]["hasNextPage"] else {}
+            answer = self._ask(COMMENTS, id=f"{self.team}-{number}", after=page["endCursor"])["issue"]["comments"]
+            found += map(_comment, answer["nodes"])
+            page = answer["pageInfo"] if answer["pageInfo"]["hasNextPage"] else {}
         return found
 
     def say(self, number: int, body: str) -> IssueComment:
@@ -105,23 +105,23 @@ class LinearIssues:
     # -- inside --------------------------------------------------------------------------------------------------------------
 
     def _ask(self, query: str, **variables: Any) -> Any:
-        said = self.api.send("POST", "/graphql", {"query": query, "variables": variables})
-        for error in said.get("errors") or ():
+        answer = self.api.send("POST", "/graphql", {"query": query, "variables": variables})
+        for error in answer.get("errors") or ():
             message = str(error.get("message", "?"))
             if "not found" in message.lower():
                 raise NotThere(
                     f"Linear has nothing there, or the key may not see it: {message}", "check LINEAR_TEAM, and what the key may do"
                 )
             raise ForgeError(f"Linear does not accept this: {message}", "try it by hand")
-        return said["data"]
+        return answer["data"]
 
     def _team(self) -> Any:
         """The team with its states and labels, asked for once."""
         if not self._known:
-            said = self._ask(TEAM, key=self.team)
-            if not said["teams"]["nodes"]:
+            answer = self._ask(TEAM, key=self.team)
+            if not answer["teams"]["nodes"]:
                 raise NotThere(f"Linear has no team {self.team}, or the key may not see it", "set LINEAR_TEAM to its key, such as ENG")
-            self._known = {**said["teams"]["nodes"][0], "viewer": said["viewer"]}
+            self._known = {**answer["teams"]["nodes"][0], "viewer": answer["viewer"]}
         return self._known
 
     def _state(self, kind: str) -> str:

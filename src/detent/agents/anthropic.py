@@ -85,15 +85,15 @@ class Messages:
                     piece = delta.text if delta.type == "text_delta" else delta.partial_json if delta.type == "input_json_delta" else ""
                     if delta.type == "input_json_delta":
                         arguments[event.index] = arguments.get(event.index, "") + piece
-                    ear.hears(piece, words)
+                    ear.receives(piece, words)
                     continue
                 if event.type in ("message_start", "message_delta"):
                     ear.counts(counted(stream.current_message_snapshot.usage))
                 ended = ended or event.type == "message_stop"
-                ear.hears("")
+                ear.receives("")
             if not ended:
                 raise Cut("the stream ended before its message did")
-            return heard(stream.current_message_snapshot, arguments)
+            return as_model_message(stream.current_message_snapshot, arguments)
 
     def trouble_of(self, error: Exception, model: str) -> Trouble:
         import anthropic
@@ -104,7 +104,7 @@ class Messages:
         self.client.close()
 
 
-def heard(message: Any, arguments: dict[int, str]) -> ModelMessage:
+def as_model_message(message: Any, arguments: dict[int, str]) -> ModelMessage:
     """The SDK's message as a ModelMessage."""
     blocks: list[Block] = []
     calls: list[ToolRequest] = []

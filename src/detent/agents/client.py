@@ -18,7 +18,7 @@ from detent.agents.clients import CLIENTS, Access, ClientRow, Wants
 from detent.agents.clients import relay as relay_program
 from detent.agents.clients.client_faults import of_kind
 from detent.agents.clients.gateway import Gateway
-from detent.agents.clients.talk import ClientTalk, HeardLines, Opens, Prompted
+from detent.agents.clients.talk import ClientOutput, ClientTalk, Opens, Prompted
 from detent.agents.command import Errors, Life, last_line_first, with_output
 from detent.agents.question import Asked
 from detent.errors import DetentError
@@ -77,22 +77,24 @@ def ask_program(row: ClientRow, found: FoundClient, asked: Asked, opens: Opens) 
 
 def _ask(row: ClientRow, found: FoundClient, asked: Asked, opens: Opens, folder: Path) -> Reply:
     life = Life(asked)
-    heard: HeardLines  # bound late: the gateway needs it only once the client makes its first call
-    gate = Gateway(found.ways, row.login, secrets.token_hex(24), lambda: may_call(heard), asked.meter.stir)
+    output: ClientOutput  # bound late: the gateway needs it only once the client makes its first call
+    gate = Gateway(found.ways, row.login, secrets.token_hex(24), lambda: may_call(output), asked.meter.stir)
     with gate.at(folder if asked.turn.apart else None, SOCKET):
         wants = _wants(row, found, asked, folder, gate)
         lay(wants.home, row.files(wants))
         with opens(asked, wants, gate) as talk:
-            heard = HeardLines(asked, talk, gate)
-            ran, said = _run(row, found, asked, wants, heard, lambda: gate.ended is None and heard.goes_on() and life.goes_on())
-    heard.end()
-    return Reply(_text(row, asked, Went(ran, heard, life, gate, said)), asked.meter.usage, asked.meter.turns)
+            output = ClientOutput(asked, talk, gate)
+            ran, errors = _run(
+                row, found, asked, wants, output, lambda: gate.ended is None and output.expects_more() and life.may_continue()
+            )
+    output.end()
+    return Reply(_text(row, asked, EndedTurn(ran, output, life, gate, errors)), asked.meter.usage, asked.meter.turns)
 
 
-def may_call(heard: HeardLines) -> None:
+def may_call(output: ClientOutput) -> None:
     """Called by the gateway's thread before each model call. AgentFailed if a limit is used up."""
-    heard.count()
-    heard.asked.meter.within_budget()
+    output.count()
+    output.asked.meter.within_budget()
 
 
 def _wants(row: ClientRow, found: FoundClient, asked: Asked, folder: Path, gate: Gateway) -> Wants:
@@ -110,30 +112,32 @@ def _wants(row: ClientRow, found: FoundClient, asked: Asked, folder: Path, gate:
     )
 
 
-def _run(row: ClientRow, found: FoundClient, asked: Asked, wants: Wants, heard: HeardLines, wanted: Callable[[], bool]) -> tuple[Ran, str]:
+def _run(
+    row: ClientRow, found: FoundClient, asked: Asked, wants: Wants, output: ClientOutput, wanted: Callable[[], bool]
+) -> tuple[Ran, str]:
     """Run the client in the workspace, with its home and sockets writable and its package readable. Returns the result and its stderr."""
     turn, folder, errors = asked.turn, wants.home.parent, Errors(asked)
-    argv, said = [str(found.program), *row.argv(wants)], ""
+    argv, stderr = [str(found.program), *row.argv(wants)], ""
     try:
         ran = turn.start(
-            relayed(folder, argv, PORT if turn.apart else 0, heard.talk.words) if turn.apart or heard.talk.words else argv,
+            relayed(folder, argv, PORT if turn.apart else 0, output.talk.words) if turn.apart or output.talk.words else argv,
             turn.workspace,
             {**turn.env, "HOME": str(wants.home), "PWD": str(turn.workspace), **row.env(wants)},
             asked.meter.left(),
             wanted,
-            stdin=heard.talk.stdin,
+            stdin=output.talk.stdin,
             stderr=errors.into,
-            watch=heard.feed,
+            watch=output.feed,
             writable=(folder,),
             readable=(package(found.program),),
         )
     except OSError as e:
         raise AgentFailed("Crashed", f"{row.program} could not be started: {e.strerror}") from e
     finally:
-        said = errors.end()
-        heard.count()
-        asked.log.add("stderr", text=said)
-    return ran, said
+        stderr = errors.end()
+        output.count()
+        asked.log.add("stderr", text=stderr)
+    return ran, stderr
 
 
 def lay(home: Path, files: Mapping[str, str]) -> None:
@@ -157,48 +161,48 @@ def package(program: Path) -> Path:
     return real if inside is None else Path(*real.parts[: inside + 1])
 
 
-class Went(NamedTuple):
+class EndedTurn(NamedTuple):
     """Everything known about how a client's turn went."""
 
     ran: Ran
-    heard: HeardLines
+    output: ClientOutput
     life: Life
     gate: Gateway
     stderr: str
 
 
-def _text(row: ClientRow, asked: Asked, went: Went) -> str:
+def _text(row: ClientRow, asked: Asked, turn: EndedTurn) -> str:
     """The client's final text. Raises if anything says that the turn failed."""
-    ran, talk, said = went.ran, went.heard.talk, went.heard.talk.said
-    if ended := went.gate.ended or went.heard.broken:
+    ran, talk, report = turn.ran, turn.output.talk, turn.output.talk.report
+    if ended := turn.gate.ended or turn.output.broken:
         raise ended
-    by_us = not talk.goes_on()  # it had finished, and we stopped it
+    by_us = not talk.expects_more()  # it had finished, and we stopped it
     if ran.timed_out and not by_us:
-        raise with_output(asked.meter.too_late(), _last(asked, went))
+        raise with_output(asked.meter.too_late(), _last(asked, turn))
     if ran.stopped and not by_us:
-        raise with_output(went.life.ended, _last(asked, went)) if went.life.ended else AgentFailed("Stopped", "the turn was stopped")
-    if said.failed or not said.ended or (ran.exit_code != 0 and not by_us):
-        raise _failed(row, asked, went)
-    if not said.text.strip():
+        raise with_output(turn.life.ended, _last(asked, turn)) if turn.life.ended else AgentFailed("Stopped", "the turn was stopped")
+    if report.failed or not report.ended or (ran.exit_code != 0 and not by_us):
+        raise _failed(row, asked, turn)
+    if not report.text.strip():
         raise AgentFailed("Stuck", f"{row.program} ended its turn without saying anything")
-    return said.text
+    return report.text
 
 
-def _last(asked: Asked, went: Went) -> str:
+def _last(asked: Asked, turn: EndedTurn) -> str:
     """The end of its text and of its stderr, redacted."""
-    return "\n".join(part for text in (went.heard.talk.said.text, went.stderr) if (part := asked.redact(text[-TAIL:]).strip()))
+    return "\n".join(part for text in (turn.output.talk.report.text, turn.stderr) if (part := asked.redact(text[-TAIL:]).strip()))
 
 
-def _failed(row: ClientRow, asked: Asked, went: Went) -> AgentFailed:
+def _failed(row: ClientRow, asked: Asked, turn: EndedTurn) -> AgentFailed:
     """The failure of a turn: by the client's own sort, else by the service's last error, else by the error kind that the client names."""
-    said, ran = went.heard.talk.said, went.ran
+    report, ran = turn.output.talk.report, turn.ran
     limit = f", at the limit on {ran.limit}" if ran.limit else ""
-    words = said.failed or last_line_first(f"it ended without a result{limit}: ", went.stderr.strip()[-TAIL:] or "it says nothing")
+    words = report.failed or last_line_first(f"it ended without a result{limit}: ", turn.stderr.strip()[-TAIL:] or "it says nothing")
     code = "" if ran.exit_code is None else f" (exit code {ran.exit_code})"
-    told = asked.redact(f"{row.program} failed{code}: {words}")
-    if said.sort:
-        return AgentFailed(said.sort, told)
-    if went.gate.fault:
-        failed = went.gate.fault.failed()
-        return AgentFailed(failed.sort, f"{told}; {asked.redact(failed.message)}", failed.not_before)
-    return of_kind(said.kind, told).failed()
+    message = asked.redact(f"{row.program} failed{code}: {words}")
+    if report.sort:
+        return AgentFailed(report.sort, message)
+    if turn.gate.fault:
+        failed = turn.gate.fault.failed()
+        return AgentFailed(failed.sort, f"{message}; {asked.redact(failed.message)}", failed.not_before)
+    return of_kind(report.kind, message).failed()

@@ -36,7 +36,7 @@ def ask_command(asked: Asked) -> Reply:
                 turn.workspace,
                 turn.env,
                 asked.meter.left(),
-                life.goes_on,
+                life.may_continue,
                 stdin=Path(file.name),
                 stderr=errors.into,
                 watch=life.wrote,
@@ -57,9 +57,9 @@ def _reply(asked: Asked, name: str, ran: Ran, life: "Life", wrong: str) -> str:
     if ran.stopped:
         raise with_output(life.ended, _tail(asked, ran, wrong)) if life.ended else AgentFailed("Stopped", "the turn was stopped")
     if ran.exit_code != 0:
-        said = _tail(asked, ran, wrong)
+        output = _tail(asked, ran, wrong)
         how = f"the agent '{name}' failed with exit code {ran.exit_code}"
-        raise AgentFailed("Crashed", last_line_first(f"{how}: ", said) if said else f"{how}, and wrote nothing")
+        raise AgentFailed("Crashed", last_line_first(f"{how}: ", output) if output else f"{how}, and wrote nothing")
     return ran.output
 
 
@@ -68,17 +68,17 @@ def _tail(asked: Asked, ran: Ran, wrong: str) -> str:
     return "\n".join(part for text in (ran.output, wrong) if (part := asked.redact(text[-LAST_WORDS:]).strip()))
 
 
-def last_line_first(how: str, said: str) -> str:
+def last_line_first(how: str, output: str) -> str:
     """One line with how something ended and the last line of output, followed by all of the output if there is more."""
-    lines = said.strip().splitlines()
-    return f"{how}{lines[-1].strip()}" + (f"\n{said}" if len(lines) > 1 else "")
+    lines = output.strip().splitlines()
+    return f"{how}{lines[-1].strip()}" + (f"\n{output}" if len(lines) > 1 else "")
 
 
-def with_output(failed: AgentFailed, said: str) -> AgentFailed:
+def with_output(failed: AgentFailed, output: str) -> AgentFailed:
     """The same failure with the end of the program's output."""
-    if not said:
+    if not output:
         return failed
-    return AgentFailed(failed.sort, last_line_first(f"{failed.message}; it last wrote: ", said), failed.not_before, failed.usage)
+    return AgentFailed(failed.sort, last_line_first(f"{failed.message}; it last wrote: ", output), failed.not_before, failed.usage)
 
 
 class Life:
@@ -94,7 +94,7 @@ class Life:
         self.meter.stir()
         self.shown.feed(chunk)
 
-    def goes_on(self) -> bool:
+    def may_continue(self) -> bool:
         """Polled about once a second. Looks at the workspace only after too long a silence."""
         if time.monotonic() - self.meter.stirred > self.turn.silence and (now := self.turn.pulse(self.turn.workspace)) != self.pulse:
             self.pulse = now

@@ -106,14 +106,14 @@ def _by_answer(error: Any, model: str, key: Key) -> Trouble:
     return _sorted(kinds, status, f"for {model}: {_words(error)}", named_wait(error.response.headers, datetime.now(UTC)))
 
 
-def _sorted(kinds: list[str], status: int, said: str, wait: float | None = None) -> Trouble:
+def _sorted(kinds: list[str], status: int, message: str, wait: float | None = None) -> Trouble:
     named = next((KINDS[kind] for kind in kinds if kind in KINDS), None)
     fault = named or BY_STATUS.get(status) or (BUSY if status >= 500 or status == 200 else BAD)
     if status in BY_STATUS and fault is BAD:
         fault = BY_STATUS[status]  # a type as general as invalid_request_error says less than the status
     way = f". {OTHER_MODEL}" if fault is GONE else ""
     return Trouble(
-        fault, f"the model's service answered {kinds[0] if kinds else 'an error'} ({status}) {said}"[:1000].rstrip(".") + way, wait
+        fault, f"the model's service answered {kinds[0] if kinds else 'an error'} ({status}) {message}"[:1000].rstrip(".") + way, wait
     )
 
 

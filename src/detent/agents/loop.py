@@ -105,10 +105,10 @@ class Loop:
                 "Crashed", f"the model's message stopped with '{message.stop}' and {len(message.calls)} calls, which Detent does not know"
             )
         self.asked_for.append(json.dumps([(call.name, call.arguments) for call in message.calls], sort_keys=True, default=str))
-        last, many = self.asked_for[-self.limits.repeats :], self.asked_for[-self.limits.round :]
+        last, recent = self.asked_for[-self.limits.repeats :], self.asked_for[-self.limits.round :]
         if len(last) == self.limits.repeats and len(set(last)) == 1:
             raise AgentFailed("Stuck", f"the model made the same call {self.limits.repeats} times in a row: {message.calls[0].name}")
-        if len(many) == self.limits.round and len(set(many)) <= 2:
+        if len(recent) == self.limits.round and len(set(recent)) <= 2:
             raise AgentFailed("Stuck", f"the model is going in circles: the same two calls, {self.limits.round} times in turn")
 
     # -- one call, retried until it succeeds or cannot ------------------------------------------------------------------------

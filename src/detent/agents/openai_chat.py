@@ -48,13 +48,13 @@ class Chat:
             ear.begins(stream)
             for chunk in stream:
                 words, other = coming.take(chunk)
-                ear.hears(words, words=True)
-                ear.hears(other)
+                ear.receives(words, words=True)
+                ear.receives(other)
                 if usage := getattr(chunk, "usage", None):
                     ear.counts(counted(usage))
         if not coming.stop:
             raise Cut("the stream ended before its message did")
-        return coming.heard()
+        return coming.message()
 
     def trouble_of(self, error: Exception, model: str) -> Trouble:
         import openai
@@ -79,8 +79,8 @@ def messages_of(message: Message) -> list[Message]:
         return [{"role": "assistant", "content": words or None, **({"tool_calls": calls} if calls else {})}]
     results = [block for block in blocks if block["type"] == "tool_result"]
     answers: list[Message] = [{"role": "tool", "tool_call_id": block["tool_use_id"], "content": result_of(block)} for block in results]
-    said: list[Message] = [{"role": "user", "content": words}] if words else []
-    return answers + said
+    user_messages: list[Message] = [{"role": "user", "content": words}] if words else []
+    return answers + user_messages
 
 
 def call_of(block: Block) -> Block:
@@ -147,7 +147,7 @@ class Coming:
         into.extra = getattr(piece, EXTRA, None) or into.extra
         return name + text
 
-    def heard(self) -> ModelMessage:
+    def message(self) -> ModelMessage:
         """The complete message. Some services say `stop` where they mean `tool_calls`."""
         text = "".join(self.texts)
         calls = [read_call(each.id, each.name or NAMELESS, each.text) for each in self.calls]

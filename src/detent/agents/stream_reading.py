@@ -35,7 +35,7 @@ class MessageReading:
 
     def __init__(self, dialect: Dialect, request: Block, read_timeout: float, asked: Asked) -> None:
         self.dialect, self.request, self.read_timeout, self.asked = dialect, request, read_timeout, asked
-        self.came: queue.SimpleQueue[str | ModelMessage | Exception] = queue.SimpleQueue()
+        self.received: queue.SimpleQueue[str | ModelMessage | Exception] = queue.SimpleQueue()
         self.counted: Usage | None = None
         self.size, self.whole = 0, False
         self.stream: Any = None  # the SDK's own; only its socket is touched from here
@@ -49,7 +49,7 @@ class MessageReading:
             while True:
                 self.asked.meter.check()
                 with contextlib.suppress(queue.Empty):
-                    item = self.came.get(timeout=TICK)
+                    item = self.received.get(timeout=TICK)
                     self.asked.meter.stir()
                     if isinstance(item, Exception):
                         raise StreamBroken(item)
@@ -66,19 +66,19 @@ class MessageReading:
         if self.stream is None or (self.whole and self.counted):
             return counted
         sent = 0 if self.counted else len(json.dumps(self.request, default=str)) // PER_TOKEN
-        came = max(counted.output_tokens, self.size // PER_TOKEN)
-        return counted._replace(input_tokens=counted.input_tokens + sent, output_tokens=came)
+        received = max(counted.output_tokens, self.size // PER_TOKEN)
+        return counted._replace(input_tokens=counted.input_tokens + sent, output_tokens=received)
 
     # -- Ear: called by the dialect, in the reader thread ---------------------------------------------------------------------------
 
     def begins(self, stream: Any) -> None:
         self.stream = stream
 
-    def hears(self, piece: str, words: bool = False) -> None:
+    def receives(self, piece: str, words: bool = False) -> None:
         self.size += len(piece)
         if self.size > MOST:
             raise ValueError(f"longer than {MOST} characters")
-        self.came.put(piece if words else "")
+        self.received.put(piece if words else "")
 
     def counts(self, usage: Usage) -> None:
         self.counted = usage
@@ -100,9 +100,9 @@ class MessageReading:
 
     def _read(self) -> None:
         try:
-            self.came.put(self.dialect.receive(self.request, self.read_timeout, self))
+            self.received.put(self.dialect.receive(self.request, self.read_timeout, self))
         except Exception as e:  # noqa: BLE001  # the waiting thread handles every error
-            self.came.put(e)
+            self.received.put(e)
 
 
 def count(number: object) -> int:

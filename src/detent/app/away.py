@@ -21,25 +21,25 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 MEGABYTE = 1_000_000
 
 
-class AwaySaid(NamedTuple):
+class ParkReason(NamedTuple):
     """Why a run is parked: the thing that is unavailable, and the error's message."""
 
     cause: str
-    said: str
+    message: str
 
 
-def parked_by(error: BaseException) -> AwaySaid | None:
+def parked_by(error: BaseException) -> ParkReason | None:
     """The outage that an error, or one in its chain of causes, stands for; None if it means something else."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, Outage):
-            return AwaySaid(seen.thing, seen.message)
+            return ParkReason(seen.thing, seen.message)
         if isinstance(seen, JournalAway):
-            return AwaySaid("database", seen.message)
+            return ParkReason("database", seen.message)
         if is_full(seen):
-            return AwaySaid("disk", "no space is left on the disk")
+            return ParkReason("disk", "no space is left on the disk")
         if isinstance(seen, Unreached) and not seen.until:
-            return AwaySaid("tracker", seen.message)
+            return ParkReason("tracker", seen.message)
         seen = seen.__cause__
     return None
 

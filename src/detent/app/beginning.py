@@ -8,7 +8,7 @@ import msgspec
 
 from detent.app import App
 from detent.app.commit_settings import settings_for
-from detent.app.first_look import accepted, said_at_start
+from detent.app.first_look import accepted, with_accepted_baseline
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import kinds_of, may_answer
 from detent.app.registry import workflow_of
@@ -47,7 +47,7 @@ def begin_run(app: App, sent: Sent, terms: Terms, workflow: str, make: Callable[
     run: AnyRun = Run(run_id, workflow, flow.table.starts[0], 0, data, limits=flow.limits(settings), worktree=str(app.place.root))
     fingerprint.begin(app.place, app.busy)
     run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(head), terms)))
-    app.door.start(said_at_start(run, sent), sent)
+    app.door.start(with_accepted_baseline(run, sent), sent)
     app.worlds.of(run)
     return run_id
 
@@ -65,8 +65,8 @@ def must_report_each_test(setup: Ground) -> None:
         )
     command = msgspec.json.decode(setup.command, type=Command)
     if not command.runner:
-        said = command.argv[-1] if command.argv[:2] == ("sh", "-c") else command.text
+        shown = command.argv[-1] if command.argv[:2] == ("sh", "-c") else command.text
         raise DetentError(
-            f"`{said}` says only whether all passed; red-green-refactor needs to tell the tests apart",
+            f"`{shown}` says only whether all passed; red-green-refactor needs to tell the tests apart",
             "set [test] command to a runner that Detent understands (docs/runners.md)",
         )

@@ -30,7 +30,7 @@ def card_from_root(card: Card, folder: str, names: frozenset[str], understood: b
         pins=tuple(map(test, card.pins)),
         out=tuple(map(test, card.out)),
         known=tuple(map(test, card.known)),
-        failed=tuple(_with_root_paths(said, folder, names) for said in card.failed),
+        failed=tuple(_with_root_paths(failure, folder, names) for failure in card.failed),
         flags=tuple(_placed(flag, folder, names) for flag in card.flags),
         tried=tuple(
             msgspec.structs.replace(trial, about=tuple(_about(name, test, folder) for name in trial.about)) for trial in card.tried
@@ -97,7 +97,7 @@ def joined(base: str, tip: str, cards: Iterable[Card]) -> Card:
         out=tuple(name for card in of for name in card.out),
         known=tuple(name for card in of for name in card.known),
         unstable=tuple(name for card in of for name in card.unstable),
-        failed=tuple(said for card in of for said in card.failed),
+        failed=tuple(failure for card in of for failure in card.failed),
         flags=tuple(flag for card in of for flag in card.flags),
         tried=tuple(trial for card in of for trial in card.tried),
         places={name: place for card in of for name, place in card.places.items()},

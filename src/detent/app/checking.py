@@ -87,8 +87,8 @@ def check_each(
     changes = each_of(git, change_of(git, "range", wish.text, main_at(git, env), wish.declared), wish.declared)
     says = [_named(say, f"commit {n} of {len(changes)}") for n in range(1, len(changes) + 1)]
     asked = [
-        Inquiry(git, change, wish, committed_settings(git, change.base, env), env, told, wanted)
-        for change, told in zip(changes, says, strict=True)
+        Inquiry(git, change, wish, committed_settings(git, change.base, env), env, say_change, wanted)
+        for change, say_change in zip(changes, says, strict=True)
     ]
     found = []
     for each in asked:
@@ -190,8 +190,8 @@ def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bo
     return msgspec.structs.replace(card, unclear="\n".join(filter(None, (card.unclear, hint)))), False
 
 
-def _toolchain(said: str) -> str:
-    return f"{said} (toolchain)" if said else ""
+def _toolchain(sentence: str) -> str:
+    return f"{sentence} (toolchain)" if sentence else ""
 
 
 def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: float) -> BranchSpan:

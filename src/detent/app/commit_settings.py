@@ -40,11 +40,11 @@ def committed_settings(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
 def main_at(git: Git, env: Mapping[str, str]) -> str:
     """The name of the main branch as main's own settings have it; from HEAD's settings only where git does not say which branch is main."""
     try:
-        said = main_branch(git, "")
+        ref = main_branch(git, "")
     except DetentError:
         away = git.resolve("refs/remotes/origin/HEAD^{commit}")
         return committed_settings(git, away or "HEAD", env).git.main
-    return committed_settings(git, said, env).git.main
+    return committed_settings(git, ref, env).git.main
 
 
 def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
@@ -101,15 +101,15 @@ def main_ref(git: Git, outer: Mapping[str, str]) -> str:
     """The ref of the main branch, as main's own settings have it; from HEAD's settings only where git does not say which branch is main."""
     here = settings_at(git, "HEAD", outer).git.main
     try:
-        told = main_branch(git, "")
+        default = main_branch(git, "")
     except DetentError:
         return main_branch(git, here)
-    named = settings_at(git, told, outer).git.main
+    named = settings_at(git, default, outer).git.main
     ref = main_branch(git, named)
     if here and not named and main_branch(git, here) != ref:
         raise DetentError(
-            f"detent.toml of this branch calls {here} the main branch, and {short(told)} does not, so Detent cannot tell which one is main",
-            f'if it is {here}: commit [git] main = "{here}" to {short(told)} as well, or set DETENT_GIT_MAIN={here}',
+            f"detent.toml of this branch calls {here} the main branch, and {short(default)} does not, so Detent cannot tell which one is main",
+            f'if it is {here}: commit [git] main = "{here}" to {short(default)} as well, or set DETENT_GIT_MAIN={here}',
         )
     return ref
 

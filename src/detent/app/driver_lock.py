@@ -38,7 +38,7 @@ def driver_of(app: App, run: str, held: frozenset[str] | None = None) -> str:
     file = lock_file(app, run)
     try:
         if not has("proc"):
-            return said if _is_there((said := file.read_text()).partition(" ")[0]) else ""
+            return holder if _is_there((holder := file.read_text()).partition(" ")[0]) else ""
         seen = file.stat()
         name = f"{os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino}"
         return (file.read_text() or "?") if name in (locks_held() if held is None else held) else ""

@@ -40,8 +40,8 @@ def driving(app: App, run: str) -> Driving:
     root = first if not first.parent else app.door.load(first.parent).run
     agent, settings = root.data.setup.agent, msgspec.json.decode(root.data.setup.settings, type=Settings)
     events = (e for each in app.worlds.runs.family(root.id) for e in app.worlds.runs.history(each.id))
-    said = sorted((e for e in events if e.sent.by == "human" and e.status == "SUCCESS"), key=lambda e: e.at)
-    for facts in (e.sent.facts for e in said):
+    answers = sorted((e for e in events if e.sent.by == "human" and e.status == "SUCCESS"), key=lambda e: e.at)
+    for facts in (e.sent.facts for e in answers):
         agent = facts.get("agent", agent)
         if "settings" in facts:
             new = msgspec.json.decode(facts["settings"], type=Renewed)

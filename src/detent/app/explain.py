@@ -76,9 +76,9 @@ def explain(start: Path, env: Mapping[str, str], found: Sequence[Checked], wante
 
 def things_of(card: Card) -> Iterator[Thing]:
     """The findings of a card, the worst first."""
-    for said in card.failed:
-        kind = said.rpartition(" (")[2].removesuffix(")")
-        yield Thing(kind if kind in KINDS else "failed", "fail", place_of_failure(said, card), said)
+    for failure in card.failed:
+        kind = failure.rpartition(" (")[2].removesuffix(")")
+        yield Thing(kind if kind in KINDS else "failed", "fail", place_of_failure(failure, card), failure)
     if card.unclear:
         yield Thing("could-not-verify", "fail", "", card.unclear)
     for flag in (*card.asks, *(flag for flag in card.flags if flag.level != "ask")):
@@ -87,10 +87,10 @@ def things_of(card: Card) -> Iterator[Thing]:
         yield from (Thing(kind, "", test) for test in tests)
 
 
-def place_of_failure(said: str, card: Card) -> str:
+def place_of_failure(failure: str, card: Card) -> str:
     """The place of a failure: the test it names, or the path it begins with."""
-    tests = sorted((name for trial in card.tried for name in trial.about if said.startswith(f"{name} ")), key=len)
-    first = said.partition(" ")[0].removesuffix(":")
+    tests = sorted((name for trial in card.tried for name in trial.about if failure.startswith(f"{name} ")), key=len)
+    first = failure.partition(" ")[0].removesuffix(":")
     return tests[-1] if tests else first if "/" in first or "::" in first or "." in first.strip(".") else ""
 
 
@@ -155,14 +155,14 @@ def _diff(git: Git, checked: Checked, at: str) -> str:
 
 def _around(hunk: str, line: int) -> str:
     """The part of a hunk near a line of the new file; empty if the line is not in it."""
-    head, *said = hunk.split("\n")
+    head, *lines = hunk.split("\n")
     first = int(head.partition("+")[2].partition(" ")[0].partition(",")[0])
-    numbers = [*accumulate(int(not each.startswith("-")) for each in said)]
+    numbers = [*accumulate(int(not each.startswith("-")) for each in lines)]
     if line - first + 1 not in numbers:
         return ""
     at = numbers.index(line - first + 1)
     start = max(at - NEAR, 0)
-    return "\n".join([head, *(["…"] if start else []), *said[start : at + NEAR + 1], *(["…"] if len(said) > at + NEAR + 1 else [])])
+    return "\n".join([head, *(["…"] if start else []), *lines[start : at + NEAR + 1], *(["…"] if len(lines) > at + NEAR + 1 else [])])
 
 
 def _looking(git: Git, thing: Thing, checked: Checked, at: str) -> list[str]:

@@ -13,7 +13,7 @@ from detent.evidence.changes.install_lines import install_hint_at
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.running.suite import preflight
-from detent.kernel.decide import heard, spoken
+from detent.kernel.decide import spoken, with_line
 from detent.kernel.model import Sent
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool 
     )
 
 
-def said_at_start(run: "AnyRun", sent: Sent) -> "AnyRun":
+def with_accepted_baseline(run: "AnyRun", sent: Sent) -> "AnyRun":
     """The run with a record of who accepted a red baseline; it is shown again when the branch lands."""
     setup: Ground = run.data.setup
     known = (*setup.baseline, *setup.red_preflight)
     if not known or sent.by != "human":
         return run
-    told = msgspec.structs.replace(sent, note=f"{known[0]}" + (f" and {len(known) - 1} more" if len(known) > 1 else ""))
-    return msgspec.structs.replace(run, said=heard(run.said, spoken(told)))
+    noted = msgspec.structs.replace(sent, note=f"{known[0]}" + (f" and {len(known) - 1} more" if len(known) > 1 else ""))
+    return msgspec.structs.replace(run, said=with_line(run.said, spoken(noted)))
 
 
 def _tells_tests_apart(setup: Ground) -> bool:
@@ -71,8 +71,8 @@ def suite_at(collector: "Collector", tree: str) -> TestReport:
         hint = install_hint_at(collector, tree, str(e))
         raise DetentError(f"the tests cannot be run here: {e}", hint or FIX_IT) from e
     if report.fault:
-        told = report.output[-600:].strip() or "run them by hand and look"
-        raise DetentError(f"the tests cannot be run here: {report.fault}", f"{told}\n{CLEAN}")
+        output = report.output[-600:].strip() or "run them by hand and look"
+        raise DetentError(f"the tests cannot be run here: {report.fault}", f"{output}\n{CLEAN}")
     return report
 
 

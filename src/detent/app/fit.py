@@ -125,8 +125,8 @@ def command_at(git: Git, base: str, settings: Settings, path: str) -> tuple[Comm
         return found(git.place.root)
     with clean_checkout(git, git.tree(base)) as folder:
         borrow(git.place.root, folder)
-        said = found(folder)
-    return said if said[0] is not None else found(git.place.root)
+        at_base = found(folder)
+    return at_base if at_base[0] is not None else found(git.place.root)
 
 
 def taken(git: Git, command: Command | None, path: str) -> str:

@@ -70,11 +70,11 @@ def _is_known(settings: Settings, remote: str) -> bool:
 def must_take_pushes(settings: Settings, place: Place, outer: Mapping[str, str], branch: str) -> None:
     """An error if the forge protects a branch. An unknown or silent forge does not stop anything; the push will fail instead."""
     try:
-        said = pulls_of(settings, place, outer).guarded(branch)
+        reason = pulls_of(settings, place, outer).guarded(branch)
     except DetentError:
         return
-    if said:
-        raise DetentError(f"{said}, so it accepts no pushes", 'merge there, by pull requests: [git] merge = "pull-request"')
+    if reason:
+        raise DetentError(f"{reason}, so it accepts no pushes", 'merge there, by pull requests: [git] merge = "pull-request"')
 
 
 def kind_of(settings: Settings, remote: str) -> str:

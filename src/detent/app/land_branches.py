@@ -77,9 +77,9 @@ def only_landing(app: App) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as e:
             lock.seek(0)
-            said = lock.read().strip() or "?"
+            process = lock.read().strip() or "?"
             raise Busy(
-                f"BUSY: branches of this repository are being landed by process {said}", "wait for it, then land what is left"
+                f"BUSY: branches of this repository are being landed by process {process}", "wait for it, then land what is left"
             ) from e
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
@@ -138,7 +138,7 @@ def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str]
 
 def _question(seen: BranchSeen) -> str:
     """The question to a person, with what people said during the run."""
-    return question_of(seen.open) + (f" Said by people on the way: {'; '.join(seen.said)}." if seen.said else "")
+    return question_of(seen.open) + (f" Said by people on the way: {'; '.join(seen.remarks)}." if seen.remarks else "")
 
 
 def _closing(tracker: str, item: str, note: str) -> str:
@@ -238,11 +238,11 @@ def _prover(app: App) -> Prove:
 
     def prove(tree: str, main: str) -> str | None:
         before = app.world.git.tree(main)
-        if not (said := _wrong(collect.clean(tree, app.world.runs.wanted))):
+        if not (fault := _wrong(collect.clean(tree, app.world.runs.wanted))):
             return gate_fault(app.world.gated(probe, tree, before), LAND) or None
         if old := _wrong(collect.passed(before) or collect.clean(before, app.world.runs.wanted)):
             raise CannotTell(f"main does not pass its own tests, so nothing can be proved on it: {old.splitlines()[0]}")
-        return said
+        return fault
 
     return prove
 

@@ -11,7 +11,7 @@ from detent.app.land_asked import asked_about
 from detent.app.policy import user
 from detent.app.project import BranchData, stand_in
 from detent.app.run_configs import CONFIGURED
-from detent.blocks.open_flags import line_of, said_in_trailers
+from detent.blocks.open_flags import line_of, remarks_as_trailers
 from detent.door import AnyRun
 from detent.errors import CannotTell
 from detent.git.repo import Git
@@ -36,7 +36,7 @@ class BranchSeen(NamedTuple):
     failed: str = ""
     open: tuple[Flag, ...] = ()
     note: str = ""
-    said: tuple[str, ...] = ()  # what people said during the run, shown with the question
+    remarks: tuple[str, ...] = ()  # what people said during the run, shown with the question
 
 
 def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> BranchSeen:
@@ -51,18 +51,18 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> Bra
         raise CannotTell(card.unclear)
     if card.failed:
         return BranchSeen(tree, failed="\n".join(card.failed))
-    said = before.said if before is not None else ()
+    remarks = before.said if before is not None else ()
     if not card.asks:
-        return BranchSeen(tree, note=_recorded((), "", said))
+        return BranchSeen(tree, note=_recorded((), "", remarks))
     if before is not None and before.accepted == tree:
-        return BranchSeen(tree, note=_recorded(card.asks, f"before it was pushed ({before.id})", said))
+        return BranchSeen(tree, note=_recorded(card.asks, f"before it was pushed ({before.id})", remarks))
     by_tree = any(len(name) >= SHORTEST and tree.startswith(name) for name in accepts.trees)
     if by_tree or {flag.kind for flag in card.asks} <= set(accepts.kinds):
-        return BranchSeen(tree, note=_recorded(card.asks, f"by {user()}, {accepts.channel}{'' if by_tree else ', beforehand'}", said))
+        return BranchSeen(tree, note=_recorded(card.asks, f"by {user()}, {accepts.channel}{'' if by_tree else ', beforehand'}", remarks))
     asked = asked_about(app, branch)
     if asked is not None and asked.tree == tree and asked.accepted:
-        return BranchSeen(tree, note=_recorded(card.asks, asked.accepted, said))
-    return BranchSeen(tree, open=card.asks, said=said)
+        return BranchSeen(tree, note=_recorded(card.asks, asked.accepted, remarks))
+    return BranchSeen(tree, open=card.asks, remarks=remarks)
 
 
 def _execution(app: App, branch: str) -> AnyRun | None:
@@ -70,7 +70,7 @@ def _execution(app: App, branch: str) -> AnyRun | None:
     return max(made_by(app, branch), key=lambda run: app.worlds.runs.when(run.id, run.seq), default=None)
 
 
-def _recorded(flags: tuple[Flag, ...], how: str, said: tuple[str, ...]) -> str:
+def _recorded(flags: tuple[Flag, ...], how: str, remarks: tuple[str, ...]) -> str:
     """The trailers of the merge commit: one for each accepted flag, and what people said during the run."""
     accepted = [f"Flag-Accepted: {line_of(flag)} ({how})" for flag in flags]
-    return "\n".join([*accepted, *filter(None, [said_in_trailers(said)])])
+    return "\n".join([*accepted, *filter(None, [remarks_as_trailers(remarks)])])

@@ -82,8 +82,8 @@ def _refs(git: Git) -> Iterator[Piece]:
     ours = [(ref, commit) for commit, _, ref in (line.partition(" ") for line in lines) if _is_ours(ref)]
     for name in sorted({_group(ref) for ref, _ in ours}):
         mine = [(ref, commit) for ref, commit in ours if _group(ref) == name]
-        said = name if len(mine) == 1 and mine[0][0] == name else f"{name}/… ({len(mine)})"
-        yield Piece("ref", said, partial(git.update, [(ref, ZERO, commit) for ref, commit in mine]))
+        shown = name if len(mine) == 1 and mine[0][0] == name else f"{name}/… ({len(mine)})"
+        yield Piece("ref", shown, partial(git.update, [(ref, ZERO, commit) for ref, commit in mine]))
 
 
 def _is_ours(ref: str) -> bool:
@@ -99,8 +99,8 @@ def _git_dirs(place: Place) -> Iterator[Piece]:
     linked = place.common_dir / "worktrees"
     for folder in (place.common_dir, *(sorted(linked.iterdir()) if linked.is_dir() else ())):
         if (folder / "detent").is_dir():
-            said = f"{_below(folder / 'detent', place)} ({_kept_in(folder / 'detent')})"
-            yield Piece("state", said, partial(shutil.rmtree, folder / "detent"))
+            shown = f"{_below(folder / 'detent', place)} ({_kept_in(folder / 'detent')})"
+            yield Piece("state", shown, partial(shutil.rmtree, folder / "detent"))
 
 
 def _kept_in(folder: Path) -> str:

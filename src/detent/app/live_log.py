@@ -54,17 +54,17 @@ def _line(seen: Seen) -> str:
         return "" if seen.progress and seen.progress.kind == "usage" else seen.text.replace(MARK, " ").rstrip("\n") + "\n"
     if seen.kind == "state":
         return ""
-    said = {"kind": seen.kind, "at": now(), "run": seen.run.id, "state": seen.briefing.state, "role": seen.briefing.role}
+    row = {"kind": seen.kind, "at": now(), "run": seen.run.id, "state": seen.briefing.state, "role": seen.briefing.role}
     verdict = {"status": seen.verdict.status, "to": seen.verdict.state} if seen.verdict else {}
-    return f"{MARK}{json.dumps({**said, **verdict, 'text': seen.text})}\n"
+    return f"{MARK}{json.dumps({**row, **verdict, 'text': seen.text})}\n"
 
 
 def keep_stop(app: App, run: str, why: DetentError) -> None:
     """Log why a driver gave up on a run, since no event records that."""
-    said = f"{why.message} ({why.hint})" if why.hint else why.message
+    message = f"{why.message} ({why.hint})" if why.hint else why.message
     append(
         live_file(app, run),
-        f"{MARK}{json.dumps({'kind': STOPPED, 'at': now(), 'run': run, 'state': STOPPED.upper(), 'role': '', 'text': said})}\n",
+        f"{MARK}{json.dumps({'kind': STOPPED, 'at': now(), 'run': run, 'state': STOPPED.upper(), 'role': '', 'text': message})}\n",
     )
 
 
@@ -72,10 +72,10 @@ def why_stopped(app: App, run: str) -> str:
     """Why driving stopped, if that is the last line of the log; else empty."""
     last = read_from(live_file(app, run), -LONGEST_STOP).text.rstrip("\n").rpartition("\n")[2]
     try:
-        said = json.loads(last.removeprefix(MARK)) if last.startswith(MARK) else {}
+        row = json.loads(last.removeprefix(MARK)) if last.startswith(MARK) else {}
     except ValueError:
         return ""
-    return str(said.get("text", "")) if said.get("kind") == STOPPED else ""
+    return str(row.get("text", "")) if row.get("kind") == STOPPED else ""
 
 
 def append(file: Path, text: str) -> None:

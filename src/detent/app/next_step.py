@@ -21,8 +21,8 @@ def after_a_word(app: App, run: str) -> str:
         return f"detent decisions{of} shows what is asked now; answer with: detent answer {asked[0]['decision_id']} VALUE{of}"
     if not is_driven(app.door.load(run).run.data):
         return "The agent continues at its next call: `detent get-task`, or get_task over MCP."
-    if said := driver_of(app, run):
-        return f"It continues by itself (process {said}); detent status --watch shows it."
+    if process := driver_of(app, run):
+        return f"It continues by itself (process {process}); detent status --watch shows it."
     return f"detent resume{of}"
 
 

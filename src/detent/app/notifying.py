@@ -182,9 +182,9 @@ class Notifier:
         try:
             self.tell()
         except Exception as e:  # noqa: BLE001 - telling people must never end a worker
-            said = e.message if isinstance(e, DetentError) else f"{type(e).__name__}: {e}"
+            message = e.message if isinstance(e, DetentError) else f"{type(e).__name__}: {e}"
             with suppress(Exception):  # the database may be unavailable too
-                self.queue.notices.failed("any", redactor(secrets_of(self.env))(said))
+                self.queue.notices.failed("any", redactor(secrets_of(self.env))(message))
 
     def tell(self) -> list[Notification]:
         """Send all new notices; returns the messages that were sent."""
@@ -196,8 +196,8 @@ class Notifier:
             found: dict[str, list[Notice]] = {}
             for notice in notices(app, self.queue, notify.events):
                 found.setdefault(notice.kind, []).append(notice)
-            told = (self._send(app, notify, kind, each) for kind, each in found.items())
-            return [message for message in told if message is not None]
+            sent = (self._send(app, notify, kind, each) for kind, each in found.items())
+            return [message for message in sent if message is not None]
 
     def _send(self, app: App, notify: Notify, kind: str, found: list[Notice]) -> Notification | None:
         """Send the new notices of a kind as one message. Claimed before and marked after, so that no other worker sends them."""

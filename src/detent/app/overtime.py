@@ -42,8 +42,8 @@ class ExecutionClock:
     def ends(self, briefing: Briefing) -> Sent | None:
         run = self.app.door.load(self.run_id).run
         if briefing.actor != "human" and run.data.started and self.seconds() >= self.timeout:
-            said = f"the limit of {self.timeout} s has passed"
-            return Sent("outcome", by="system", channel="drive", outcome="out-of-time", output=said)
+            message = f"the limit of {self.timeout} s has passed"
+            return Sent("outcome", by="system", channel="drive", outcome="out-of-time", output=message)
         return _given_up(self.app, run, briefing)
 
 

@@ -77,16 +77,16 @@ def _quoted(value: str) -> str:
     return value.strip('"') if value.startswith('"') else f"'{value}'"
 
 
-def _held(said: str) -> str:
+def _held(sentence: str) -> str:
     """The content of the reply file, if the sentence shows it."""
-    shown = [value for _, value, _ in ONE.findall(said) if value.startswith("{")]
+    shown = [value for _, value, _ in ONE.findall(sentence) if value.startswith("{")]
     return f", where FILE has {shown[0]}" if shown else ""
 
 
-def _flags(said: str) -> list[str]:
+def _flags(sentence: str) -> list[str]:
     """The fields that a sentence names, as command-line flags with their values."""
     found = []
-    for name, value, other in ONE.findall(said):
+    for name, value, other in ONE.findall(sentence):
         flag = f"--{name.replace('_', '-')}"
         if name == "no_pr_left":
             found.append(flag)

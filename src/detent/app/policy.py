@@ -110,8 +110,8 @@ def answer_of(run: AnyRun) -> Sent | None:
     if asked.kind in ("question", "clarify") and len(before) >= MOST_QUESTIONS:
         return None
     value = recommended(run.data.tasks)[0] if value == "recommended" else WORDS.get(value, value)
-    said = f"by the policy {name}={run.data.policies[name]}, given when the run was started"
-    return Sent("answer", by="human", channel="policy", decision=asked.decision_id, value=value, note=said, facts={"who": user()})
+    note = f"by the policy {name}={run.data.policies[name]}, given when the run was started"
+    return Sent("answer", by="human", channel="policy", decision=asked.decision_id, value=value, note=note, facts={"who": user()})
 
 
 def _accepted(run: AnyRun) -> Sent | None:
@@ -119,8 +119,8 @@ def _accepted(run: AnyRun) -> Sent | None:
     kinds = run.data.setup.accepts
     if not kinds or not {flag.kind for flag in asking(run)} <= set(kinds):
         return None
-    said = f"by the policy flags={'+'.join(kinds)}, given when the run was started"
-    return Sent("answer", by="human", channel="policy", decision=QUESTION, value=ACCEPT, note=said, facts={"who": user()})
+    note = f"by the policy flags={'+'.join(kinds)}, given when the run was started"
+    return Sent("answer", by="human", channel="policy", decision=QUESTION, value=ACCEPT, note=note, facts={"who": user()})
 
 
 def user() -> str:

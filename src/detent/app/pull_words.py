@@ -28,7 +28,7 @@ from detent.queue.queue_protocol import WorkerTask
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
 
-HEARD = re.compile(r"<!-- detent:heard (\[.*?\]) -->")
+HANDLED = re.compile(r"<!-- detent:heard (\[.*?\]) -->")
 OURS = "<!-- detent"
 EVERY = 60.0  # seconds between polls
 LONGEST = 20_000  # characters of comments that the next agent reads
@@ -54,7 +54,7 @@ def bring_back(app: App, sent: Sent) -> list[ReturnedPull]:
     for each in finished(app, main, settings.git.remote):
         last = the_items().last_of(app, each.item)
         pull = pulls.found(each.branch) if last is not None and last.ended else None  # an item at work already is checked later
-        words = unheard(pulls, pull) if pull is not None else ()
+        words = unhandled(pulls, pull) if pull is not None else ()
         if last is not None and pull is not None and any(word.asks for word in words):
             agent = app.door.load(last.run).run.data.setup.agent
             note, context = f"Changes were asked for on {pull.url}", _context(git, each, words, git.resolve(main))
@@ -90,11 +90,11 @@ def listening(place: Place, env: Mapping[str, str], settings: Settings, queue: "
     return task._replace(tend=tend) if settings.git.merge == "pull-request" else task
 
 
-def unheard(pulls: Pulls, pull: Pull) -> tuple[PullComment, ...]:
+def unhandled(pulls: Pulls, pull: Pull) -> tuple[PullComment, ...]:
     """The comments of people that are not marked as handled."""
     words = pulls.words(pull)
-    heard = {id for word in words for mark in HEARD.findall(word.text) for id in _ids(mark)}
-    return tuple(word for word in words if OURS not in word.text and word.id not in heard)
+    handled = {id for word in words for mark in HANDLED.findall(word.text) for id in _ids(mark)}
+    return tuple(word for word in words if OURS not in word.text and word.id not in handled)
 
 
 def _ids(mark: str) -> list[str]:
@@ -105,13 +105,13 @@ def _ids(mark: str) -> list[str]:
 
 
 def _context(git: Git, each: Candidate, words: tuple[PullComment, ...], main: str) -> str:
-    said = "\n\n".join(
+    comments = "\n\n".join(
         f"{word.who}{f' at {word.place}' if word.place else ''}: {word.text.strip() or '(asks for changes)'}" for word in words
     )
     return (
         f"This item was done before, on the branch {each.branch}, and people who may write to the project looked at its pull request. "
         "Change it as they ask; where your workspace begins at main and not at that branch, do the item again there.\n\n"
-        f"{said[:LONGEST]}\n\n{change_of(git, each, main)}"
+        f"{comments[:LONGEST]}\n\n{change_of(git, each, main)}"
     )
 
 

@@ -172,6 +172,6 @@ def _in_order(app: App, run: AnyRun, commits: list[PushedCommit]) -> list[Pushed
     return sorted(commits, key=lambda c: order.index(c.hash) if c.hash in order else len(order))
 
 
-def said_agent(spec: str) -> str:
+def recorded_agent(spec: str) -> str:
     """The agent as a run records it: the one that was named, or CONFIGURED."""
     return spec or CONFIGURED

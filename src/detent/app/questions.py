@@ -93,15 +93,15 @@ def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
 
 def state_rows(run: AnyRun, open_now: Mapping[str, Sent], briefing: Briefing, at: str) -> Iterator[dict[str, object]]:
     """The rows of a state's questions, one for each name to answer to."""
-    said = f"{briefing.goal}\n{run.last_reason}".strip() if run.cause != CAUSE else _flagged(run)
-    parts = (said, why_of(briefing)) if run.cause != CAUSE else (why_of(briefing), said)
+    question = f"{briefing.goal}\n{run.last_reason}".strip() if run.cause != CAUSE else _flagged(run)
+    parts = (question, why_of(briefing)) if run.cause != CAUSE else (why_of(briefing), question)
     text = "\n\n".join(filter(None, parts))
     by_name: dict[str, list[str]] = {}
     for word, sent in open_now.items():
         if sent.verb == "answer":
             by_name.setdefault(sent.decision, []).append(word)
     for name, options in by_name.items():
-        row: dict[str, object] = {"run": run.id, "kind": STATE, "decision_id": name, "question": said, "options": options}
+        row: dict[str, object] = {"run": run.id, "kind": STATE, "decision_id": name, "question": question, "options": options}
         yield {**row, "status": "pending", "asked_at": at, "state_context": run.state, "task_id": None, "shown": [], "text": text}
 
 
@@ -162,8 +162,8 @@ def offered_with_end(table: Table[Any], run: AnyRun) -> dict[str, Sent]:
     """The same, by a table."""
     found = offered(table, run)
     asked = {sent.decision for sent in found.values() if sent.verb == "answer" and not workflow_of(run.workflow).has_decisions}
-    said = (Sent("answer", by="human", decision=name, value=END) for name in sorted(asked))
-    return found | {sent.value: sent for sent in said if table.kind(run, sent) == END}
+    ends = (Sent("answer", by="human", decision=name, value=END) for name in sorted(asked))
+    return found | {sent.value: sent for sent in ends if table.kind(run, sent) == END}
 
 
 def _of_decision(run: AnyRun) -> dict[str, Sent]:

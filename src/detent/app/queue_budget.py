@@ -70,8 +70,8 @@ def hold_of(queue: QueueSettings, rows: tuple[BudgetRow, ...], now: datetime, re
     for row in rows:
         if row.used >= row.most:
             again = window.opens(now) if window else datetime.combine(now.date() + timedelta(days=1), datetime.min.time())
-            said = WORDS[row.name].format(used=row.used, most=row.most)
-            return QueueHold(f"{said}; it continues at {_clock(again, now)}, or with `detent queue resume`", BUDGET, again.timestamp())
+            reason = WORDS[row.name].format(used=row.used, most=row.most)
+            return QueueHold(f"{reason}; it continues at {_clock(again, now)}, or with `detent queue resume`", BUDGET, again.timestamp())
     return QueueHold()
 
 

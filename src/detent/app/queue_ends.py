@@ -26,18 +26,18 @@ PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
 
 def read_end(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEnd:
     """How an execution ended, by its journal rather than by its exit code. An outage is named in the last line of its process."""
-    said = _last_words(last)
+    fields = _last_words(last)
     with closing(journal_at(root)) as journal:  # one of this thread's own
         if not journal.heads(run):
             return ExecutionEnd("failed", f"there is no run {run} in this repository")
         if (outcome := end_of(journal, run)) is not None:
-            return _once_settled(outcome, said) if code and journal.owed(run) else outcome
+            return _once_settled(outcome, fields) if code and journal.owed(run) else outcome
         if code == PERSON:
             return ExecutionEnd("blocked", _waits(journal, run), cause=_away(journal, run))
-        if code == PARKED and (cause := said.get("cause", "")) in RECOVERY:
+        if code == PARKED and (cause := fields.get("cause", "")) in RECOVERY:
             asked = RECOVERY[cause].holds
             way = ASKED if asked else f"Fix that, then: detent queue retry --cause {cause}"
-            return ExecutionEnd("again" if asked else "blocked", f"{said.get('reason', '?')}. {way}", cause=cause)
+            return ExecutionEnd("again" if asked else "blocked", f"{fields.get('reason', '?')}. {way}", cause=cause)
         if code == PARKED and (until := _parked(journal, run)):
             trouble = _trouble(journal, run)
             why = (
@@ -47,39 +47,39 @@ def read_end(root: Path, run: str, code: int | None, last: str = "") -> Executio
             )
             return ExecutionEnd("again", why, max(1.0, seconds_until(until)), "model" if trouble else "")
         if code == PARKED:
-            return _asked_later(said)
+            return _asked_later(fields)
     if code in TROUBLE:
-        why = " ".join(str(said.get("error") or last).split())[:300].rstrip(". ") or "its output says why"
+        why = " ".join(str(fields.get("error") or last).split())[:300].rstrip(". ") or "its output says why"
         return ExecutionEnd("failed", f"it could not be driven (exit code {code}): {why}. Then: detent queue retry {run}")
     return ExecutionEnd("again")
 
 
-def _once_settled(outcome: ExecutionEnd, said: dict[str, str]) -> ExecutionEnd:
+def _once_settled(outcome: ExecutionEnd, fields: dict[str, str]) -> ExecutionEnd:
     """The end of a run that still has effects to settle (its item not updated, its workspace not removed). Proved work is retried for that;
     for failed or waiting work the person who looks at it settles them."""
-    cause = said.get("cause", "")
+    cause = fields.get("cause", "")
     if outcome.state != "done":
         return outcome
-    if said.get("not_before"):
-        return _asked_later(said)
+    if fields.get("not_before"):
+        return _asked_later(fields)
     return ExecutionEnd(
-        "again", f"{said.get('reason', 'its end is not reported everywhere yet')}. {ASKED}", cause=cause if cause in RECOVERY else ""
+        "again", f"{fields.get('reason', 'its end is not reported everywhere yet')}. {ASKED}", cause=cause if cause in RECOVERY else ""
     )
 
 
-def _asked_later(said: dict[str, str]) -> ExecutionEnd:
+def _asked_later(fields: dict[str, str]) -> ExecutionEnd:
     """The end "again" after the time that a tracker or forge named, or while CI runs; it does not count as a start."""
-    until = said.get("not_before", "")
-    return ExecutionEnd("again", f"{said.get('reason', WAITS)}. {ASKED}", max(1.0, seconds_until(until)) if until else LATER)
+    until = fields.get("not_before", "")
+    return ExecutionEnd("again", f"{fields.get('reason', WAITS)}. {ASKED}", max(1.0, seconds_until(until)) if until else LATER)
 
 
 def _last_words(line: str) -> dict[str, str]:
     """The last line of a process as a JSON object; empty if it is none."""
     try:
-        said = json.loads(line) if line.startswith("{") else {}
+        fields = json.loads(line) if line.startswith("{") else {}
     except ValueError:
-        said = {}
-    return {name: str(value) for name, value in said.items() if value is not None} if isinstance(said, dict) else {}
+        fields = {}
+    return {name: str(value) for name, value in fields.items() if value is not None} if isinstance(fields, dict) else {}
 
 
 def _away(journal: AnyJournal, run: str) -> str:
@@ -106,8 +106,8 @@ def end_of(journal: AnyJournal, run: str) -> ExecutionEnd | None:
     if not heads or not heads[0].ended:
         return None
     state = ENDS.get(heads[0].state, "failed")
-    said = {"done": "", "blocked": f"{_reason(journal, run)}. Once that is over: detent queue retry {run}"}
-    return ExecutionEnd(state, said.get(state, _reason(journal, run)))
+    reasons = {"done": "", "blocked": f"{_reason(journal, run)}. Once that is over: detent queue retry {run}"}
+    return ExecutionEnd(state, reasons.get(state, _reason(journal, run)))
 
 
 def _waits(journal: AnyJournal, run: str) -> str:

@@ -156,8 +156,8 @@ def release(app: App, run: str, sent: Sent) -> None:
             raise DetentError(
                 f"{run} waits for an answer: {', '.join(offered) or 'see its briefing'}", f"see `detent decisions --run {run}`, then answer"
             )
-        said = structs.replace(offered[word], channel=sent.channel, facts=sent.facts)
-        verdict = app.door.submit(each.id, said)
+        answer = structs.replace(offered[word], channel=sent.channel, facts=sent.facts)
+        verdict = app.door.submit(each.id, answer)
         if verdict.status != "SUCCESS":
             raise DetentError(f"{run} cannot be released: {'; '.join(verdict.reasons)}", f"see `detent status --run {run}`")
 

@@ -64,5 +64,5 @@ class MainBranch:
         return any(self._same_change(ref, commit) for ref in self.refs)
 
     def _same_change(self, ref: str, commit: str) -> bool:
-        said = self.git.call("cherry", ref, commit)
-        return said.code == 0 and bool(said.text.strip()) and all(line.startswith("-") for line in said.text.splitlines())
+        cherry = self.git.call("cherry", ref, commit)
+        return cherry.code == 0 and bool(cherry.text.strip()) and all(line.startswith("-") for line in cherry.text.splitlines())

@@ -97,5 +97,5 @@ def first_taken_over(app: App, run: str, by: str, answering: str) -> Verdict | N
         return Verdict(
             verdict.status, verdict.state, diff, f"Fix {names}, then answer again.", reasons=(f"you changed {names}:", *verdict.reasons)
         )
-    said = f"you changed {names}: your change is applied now, and {answering} was not answered; look at the change, then answer again"
-    return Verdict("STALE", verdict.state, diff, "detent decisions", reasons=(said,))
+    message = f"you changed {names}: your change is applied now, and {answering} was not answered; look at the change, then answer again"
+    return Verdict("STALE", verdict.state, diff, "detent decisions", reasons=(message,))

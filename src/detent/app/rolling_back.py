@@ -16,7 +16,7 @@ from detent.git.commits import bring_to, marker, switch
 from detent.git.repo import ZERO, Git
 from detent.git.snapshot import take
 from detent.journal.journal_rows import from_entry
-from detent.kernel.decide import heard, spoken
+from detent.kernel.decide import spoken, with_line
 from detent.kernel.model import Sent
 from detent.world.known_runs import FROM_EVENT, FROM_RUN
 
@@ -48,9 +48,11 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
 def _until_left(app: App, run: str) -> None:
     """Wait until the driver of the old run has left its workspace, before anything in it is moved."""
     until = time.monotonic() + LEAVES
-    while said := driver_of(app, run):
+    while process := driver_of(app, run):
         if time.monotonic() > until:
-            raise DetentError(f"{run} has ended, and process {said} is still at work in its workspace", "wait for it, then go back again")
+            raise DetentError(
+                f"{run} has ended, and process {process} is still at work in its workspace", "wait for it, then go back again"
+            )
         time.sleep(0.2)
 
 
@@ -62,9 +64,11 @@ def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun,
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
     facts = {FROM_RUN: run, FROM_EVENT: str(event.run.seq), "who": user()}
     sent = Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}", facts=facts)
-    said = heard(now.said, spoken(sent))  # keeps what people said since
+    remarks = with_line(now.said, spoken(sent))  # keeps what people said since
     counts = {**event.run.counts, **now.counts}
-    first = workflow_of(event.run.workflow).as_new(msgspec.structs.replace(event.run, id=fresh, seq=0, counts=counts, joined=(), said=said))
+    first = workflow_of(event.run.workflow).as_new(
+        msgspec.structs.replace(event.run, id=fresh, seq=0, counts=counts, joined=(), said=remarks)
+    )
     git.update([(f"refs/detent/{fresh}/tip", commit, ZERO), (marker(fresh, 1, "began"), commit, ZERO)])
     workflow_of(first.workflow).before_rollback(app.worlds.of(first), event.run, first)
     app.door.start(first, sent)

@@ -111,21 +111,21 @@ class RunSandbox(NamedTuple):
         try:
             ran = self.sandbox.run(argv, cwd, env, timeout, room, *args, **more)
         except OSError as e:
-            raise OSError(e.errno, f"{e.strerror}. {said}" if (said := self._hidden(argv, env, room)) else e.strerror, argv[0]) from e
+            raise OSError(e.errno, f"{e.strerror}. {hint}" if (hint := self._hidden(argv, env, room)) else e.strerror, argv[0]) from e
         except CannotTell as e:  # with stderr redirected, "not found" does not reach us
-            said = self._hidden(argv, env, room)
-            if not said and _is_there(argv[0], cwd, env):
+            hint = self._hidden(argv, env, room)
+            if not hint and _is_there(argv[0], cwd, env):
                 raise
-            raise OSError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}. {said}".removesuffix(". "), argv[0]) from e
-        said = self._hidden(argv, env, room) if ran.exit_code == NOT_FOUND else ""
-        return ran._replace(output=f"{ran.output}\n[{said}]\n") if said else ran
+            raise OSError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}. {hint}".removesuffix(". "), argv[0]) from e
+        hint = self._hidden(argv, env, room) if ran.exit_code == NOT_FOUND else ""
+        return ran._replace(output=f"{ran.output}\n[{hint}]\n") if hint else ran
 
     def _hidden(self, argv: list[str], env: Mapping[str, str], room: Room) -> str:
         from detent.sandbox.visible import missing_inside
 
         words = _words(argv[2]) if argv[:2] == ["sh", "-c"] else argv[:1]
         found = (missing_inside(word, env.get("PATH", ""), room) for word in words) if self.sandbox.name not in OPEN else ()
-        return next((said for said in found if said), "")
+        return next((hint for hint in found if hint), "")
 
 
 def _exists(path: Path) -> bool:

@@ -71,8 +71,8 @@ class RunTurns:
         if kept_reply(_transcript(app, briefing)) is None and agent != PERSON:
             prepare_turn(app, run, briefing)
         inside = sandbox_of(self.settings, True, app.world.outer, home_of(run, self.settings, app.place))
-        gone = self.clock.seconds() if self.clock else 0.0
-        made = _turn(app, run, briefing, self.settings, inside, self.settings.queue.timeout - gone)
+        elapsed = self.clock.seconds() if self.clock else 0.0
+        made = _turn(app, run, briefing, self.settings, inside, self.settings.queue.timeout - elapsed)
         return made._replace(agent=agent)
 
     def ask(self, briefing: Briefing, turn: Turn) -> Reply:

@@ -134,8 +134,8 @@ def _child_words(child: str) -> str:
 
 def reason_of(run: AnyRun) -> str:
     """Why a run stopped, in one line."""
-    said = run.last_reason or getattr(run.data, "reason", "") or run.last_error
-    return next((line.strip() for line in said.splitlines() if line.strip()), "")
+    reason = run.last_reason or getattr(run.data, "reason", "") or run.last_error
+    return next((line.strip() for line in reason.splitlines() if line.strip()), "")
 
 
 def event_row(e: AnyEvent) -> dict[str, object]:

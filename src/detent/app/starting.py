@@ -115,8 +115,8 @@ def options_fit(workflow: str, terms: "Terms", names: Mapping[str, str]) -> None
     if given:
         owners = [name for name, flow in workflows() if given[0] in flow.options]
         if owners:
-            said = f"{names[given[0]]} belongs to {' and '.join(owners)}, not to {workflow}"
-            raise DetentError(said, f"add --workflow {owners[0]}, or leave it out")
+            message = f"{names[given[0]]} belongs to {' and '.join(owners)}, not to {workflow}"
+            raise DetentError(message, f"add --workflow {owners[0]}, or leave it out")
 
 
 def policies_fit(workflow: str, terms: "Terms", name: str) -> None:

@@ -15,13 +15,13 @@ EXAMPLES = "for example: 8h, 2d, 22:00, yesterday, 2026-03-01 or 2026-03-01T22:0
 
 def time_of(text: str, now: datetime) -> datetime:
     """The time that a text means, with the time zone of `now` and never in the future."""
-    said = text.strip().lower()
-    if found := AGO.fullmatch(said):
+    words = text.strip().lower()
+    if found := AGO.fullmatch(words):
         return now - timedelta(**{SPANS[found[2]]: int(found[1])})
-    if said in ("today", "yesterday"):
+    if words in ("today", "yesterday"):
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        return midnight - timedelta(days=said == "yesterday")
-    if found := CLOCK.fullmatch(said):
+        return midnight - timedelta(days=words == "yesterday")
+    if found := CLOCK.fullmatch(words):
         then = now.replace(hour=int(found[1]), minute=int(found[2]), second=0, microsecond=0)
         return then if then <= now else then - timedelta(days=1)
     try:

@@ -35,8 +35,8 @@ class Tried(NamedTuple):
         """One line for a person."""
         if self.trouble:
             return self.trouble
-        told = f"{self.passed} pass" + (f", {len(self.failing)} fail ({self.failing[0]} …)" if self.failing else "")
-        return f"{told}, {self.seconds:.1f} s" + (f"; preflight fails: {', '.join(self.preflight)}" if self.preflight else "")
+        counts = f"{self.passed} pass" + (f", {len(self.failing)} fail ({self.failing[0]} …)" if self.failing else "")
+        return f"{counts}, {self.seconds:.1f} s" + (f"; preflight fails: {', '.join(self.preflight)}" if self.preflight else "")
 
 
 def try_tests(place: Place, settings: Settings, env: Mapping[str, str], preflight: tuple[str, ...]) -> Tried | None:
@@ -62,14 +62,14 @@ def _one_line(text: str) -> str:
     return ": ".join(" ".join(line.split()).rstrip(":.") for line in text.splitlines() if line.strip())
 
 
-def _help_for(collector: Collector, files: Folder, said: str) -> str:
+def _help_for(collector: Collector, files: Folder, output: str) -> str:
     """A hint on what usually helps."""
     command = collector.suite.base
     assert command is not None
     program = shutil.which(command.argv[0]) or command.argv[0]
-    if hint := install_hint(command, said, files, refuses_pip(command, collector.home, collector.env)):
+    if hint := install_hint(command, output, files, refuses_pip(command, collector.home, collector.env)):
         return f"{hint}; the tests run with {program}, [test] command can name another one"
-    if "No module named" in said or "ModuleNotFoundError" in said:
+    if "No module named" in output or "ModuleNotFoundError" in output:
         return f"the tests run with {program}: install the project and its test dependencies there, or name another one in [test] command"
     if files.exists("package.json") and not (files.root / "node_modules").exists():
         return "install the packages first: npm install"

@@ -51,8 +51,8 @@ def with_context(app: App, run: AnyRun, briefing: Briefing) -> Briefing:
 
 def _project(app: App, run: AnyRun, world: RepoWorld) -> Iterator[str]:
     git, base = world.git, run.data.base or world.git.head()
-    if said := "\n".join(_conventions(git, base)):
-        yield f"## The project's conventions\n\n{BELOW}\n\n{said}"
+    if conventions := "\n".join(_conventions(git, base)):
+        yield f"## The project's conventions\n\n{BELOW}\n\n{conventions}"
     if (command := base_of(app, run)) is not None:
         yield f"## The test command\n\n`{command.text}`\n\n{COUNTS}"
     yield fenced("The repository", "text", repository_map(git, git.head()))
@@ -129,10 +129,10 @@ def _failed(events: list[AnyEvent]) -> list[AnyEvent]:
 
 def _line(run: AnyRun, event: AnyEvent, left: dict[str, LeftBehind]) -> str:
     why = "; ".join(event.verdict.reasons) or event.sent.output or event.on
-    said = f' It said: "{_short(event.sent.summary, 200)}"' if event.sent.summary else ""
+    summary = f' It said: "{_short(event.sent.summary, 200)}"' if event.sent.summary else ""
     where = left.get(turn_of(event))
     kept = f" What it wrote was removed and is kept under `{where.ref}`: {where.names}." if where else ""
-    return f"- {event.was}, {event.status}: {_short(why, LONGEST_REASON).rstrip('.')}.{said}{kept or _judged_tree(run, event)}"
+    return f"- {event.was}, {event.status}: {_short(why, LONGEST_REASON).rstrip('.')}.{summary}{kept or _judged_tree(run, event)}"
 
 
 def _judged_tree(run: AnyRun, event: AnyEvent) -> str:

@@ -107,8 +107,8 @@ def _own_base(git: Git, tip: str, main: str) -> str:
     notes = list_notes(git, REF)
     lines = [line.split() for line in git.run("log", "--first-parent", "--format=%H %P", tip).text.splitlines()]
     if len(lines[0]) > 2 or tip not in notes:
-        said = f"{tip[:12]} is the first commit, so there is nothing that it could be proved over"
-        return commit_named(git, f"{tip}^1", said, "name a range, once there is one: detent verify main..HEAD")
+        message = f"{tip[:12]} is the first commit, so there is nothing that it could be proved over"
+        return commit_named(git, f"{tip}^1", message, "name a range, once there is one: detent verify main..HEAD")
     began = _began(git, notes, tip)
     return next((commit for commit, *_ in lines if _began(git, notes, commit) != began), lines[-1][0])
 

@@ -81,9 +81,9 @@ def _step(ground: ReplaySetup, links: tuple[Link, ...], n: int) -> Judged:
         by_trees = "merge" if link.phase == "merge" else found(look, red)
         for gate in gates_of(link.phase, by_trees):
             check = name_of(gate)
-            said = gate(look)
-            if isinstance(said, str) and said:
-                return broke("not-verifiable" if link.phase == "adopted" else "failed", said)
+            failure = gate(look)
+            if isinstance(failure, str) and failure:
+                return broke("not-verifiable" if link.phase == "adopted" else "failed", failure)
     except (CannotTell, GitError, OSError) as e:
         return broke("could-not-verify", str(e))
     return Judged(link, look, by_trees, None)
@@ -154,12 +154,12 @@ def beside_reds(steps: list[Judged], jobs: int) -> tuple[Flag, ...]:
 
 
 def _beside(look: RepoLook) -> list[Flag]:
-    code, said = code_of(look.changes), "the tests of its RED do not need this, and no other test notices it"
+    code, sentence = code_of(look.changes), "the tests of its RED do not need this, and no other test notices it"
     places = dict.fromkeys((*unproved(look.probe_context(), code), *unneeded_hunks(look.probe_context(), code)))
-    return [Flag("unnoticed", f"{place}: {said}", place) for place in places]
+    return [Flag("unnoticed", f"{place}: {sentence}", place) for place in places]
 
 
-def not_looked_at(ground: ReplaySetup, span: CommitSpan, steps: list[Judged], said: list[BrokenCheck | Flag]) -> tuple[str, ...]:
+def not_looked_at(ground: ReplaySetup, span: CommitSpan, steps: list[Judged], findings: list[BrokenCheck | Flag]) -> tuple[str, ...]:
     """The changed files that were not examined: not code of a judged step, without tests that ran, and not named in any finding. For example
     documents, data, changed modes or comments, and changes that a later step reverted."""
     changed = {path for _, path in ground.git.changes(ground.git.tree(ground.base), span.commits[-1].tree)}
@@ -168,7 +168,7 @@ def not_looked_at(ground: ReplaySetup, span: CommitSpan, steps: list[Judged], sa
     reports = (ground.runs.known(step.link.step.tree) for step in steps)
     tests = {file for report in reports if report for file in report.files.values()}
     left = changed - code - plans - tests
-    words = [f"{each.place} {each.sentence}" if isinstance(each, Flag) else each.says for each in said]
+    words = [f"{each.place} {each.sentence}" if isinstance(each, Flag) else each.says for each in findings]
     return tuple(sorted(path for path in left if not re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])", "\n".join(words))))
 
 
@@ -178,8 +178,8 @@ def _bare(step: Judged) -> Iterator[BrokenCheck]:
         for place in step.look.untested(step.found == "work"):
             yield BrokenCheck("failed", link.commit.hash, link.name, "code_without_red", f"{place}: {NO_RED}")
     if step.found == "work":
-        for check, said in _doubts(step.look):
-            yield BrokenCheck("failed", link.commit.hash, link.name, check, said)
+        for check, failure in _doubts(step.look):
+            yield BrokenCheck("failed", link.commit.hash, link.name, check, failure)
     if link.phase == "already":
         yield BrokenCheck("failed", link.commit.hash, link.name, "code_without_red", f"{link.step.about or link.commit.subject}: {ALREADY}")
 
@@ -188,8 +188,8 @@ def _doubts(look: RepoLook) -> Iterator[tuple[str, str]]:
     """The findings of gates that raise doubts but refute no claim, with the gate's name. "Cannot tell" is a doubt too."""
     for gate in DOUBTS:
         try:
-            said = gate(look)
+            failure = gate(look)
         except CannotTell as e:
-            said = str(e)
-        if isinstance(said, str) and said:
-            yield name_of(gate), said
+            failure = str(e)
+        if isinstance(failure, str) and failure:
+            yield name_of(gate), failure

@@ -142,9 +142,9 @@ def _weighed(
     )
 
 
-def _touched(span: CommitSpan, said: str) -> list[BrokenCheck]:
+def _touched(span: CommitSpan, sentence: str) -> list[BrokenCheck]:
     """The check that the judging files were not written while tests ran."""
-    return [BrokenCheck("failed", span.tip, "", "toolchain", said)] if said else []
+    return [BrokenCheck("failed", span.tip, "", "toolchain", sentence)] if sentence else []
 
 
 def _ends_green(ground: ReplaySetup, proof: ReplayResult) -> list[BrokenCheck]:
@@ -163,8 +163,8 @@ def _flags(ground: ReplaySetup, collector: Collector, proof: ReplayResult, jobs:
     base, tip, seconds = ground.git.tree(ground.base), proof.span.commits[-1].tree, float(ground.settings.evidence.seconds)
     card = look_over(BranchSpan(base, tip, collector, settings, ground.wanted, seconds, jobs, commit=ground.base, known=ground.baseline))
     wrong = [Flag("branch", sentence, level="fail") for sentence in card.failed]
-    told = [Flag("weak-evidence", f"the range as a whole could not be looked at: {card.unclear}", level="note")] if card.unclear else []
-    return (*wrong, *told, *(flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None))
+    unclear = [Flag("weak-evidence", f"the range as a whole could not be looked at: {card.unclear}", level="note")] if card.unclear else []
+    return (*wrong, *unclear, *(flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None))
 
 
 def _failing(span: CommitSpan, flags: tuple[Flag, ...], asked: bool) -> tuple[BrokenCheck, ...]:
@@ -183,8 +183,8 @@ def suite_at(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settin
         command = find_command(Folder(folder, path), settings.test.command, settings.test.report)
         patterns = patterns_at(command, Folder(folder, path), settings.test.files)
     if command is None or not command.runner:
-        said = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"
-        raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {said}")
+        reason = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"
+        raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {reason}")
     inside = sandbox_of(settings, False, env, home)
     timeout = float(settings.test.timeout or settings.bash.timeout)
     return Suite(command, timeout, path, tuple(settings.test.env), inside.tests, inside.sandbox, patterns), settings

@@ -70,8 +70,8 @@ def _default_is_ready(settings: Settings, env: Mapping[str, str], project: Path)
     try:
         must_be_ready(DEFAULT, env, project, settings.agents.model, catalog_of(settings))
     except DetentError as e:
-        said = f"no agent is named, and the default, {DEFAULT}, has no key"
-        raise DetentError(said, f"name an agent: --agent claude (`detent doctor` lists those that are installed); or {e.hint}") from e
+        message = f"no agent is named, and the default, {DEFAULT}, has no key"
+        raise DetentError(message, f"name an agent: --agent claude (`detent doctor` lists those that are installed); or {e.hint}") from e
 
 
 def roles_are_known(settings: Settings) -> None:

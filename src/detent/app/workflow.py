@@ -61,7 +61,7 @@ def nothing_more(app: "App", run: AnyRun) -> dict[str, Any]:
     return {}
 
 
-def nothing_said(run: AnyRun) -> tuple[str, ...]:
+def no_sentences(run: AnyRun) -> tuple[str, ...]:
     return ()
 
 
@@ -85,7 +85,7 @@ def as_asked(app: "App", run: AnyRun, asked: "PersonDecision") -> str:
     return str(asked.question)
 
 
-def not_said(run: AnyRun, asked: "PersonDecision") -> Mapping[str, str]:
+def no_meanings(run: AnyRun, asked: "PersonDecision") -> Mapping[str, str]:
     return {}
 
 
@@ -167,7 +167,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     papers: Callable[[AnyRun], tuple[str, ...]] = none_written  # the documents that people may revise, by path
     edited: Callable[["App", AnyRun], Mapping[str, str]] = nothing_edited  # documents that a person changed and that are not applied yet
     asks: Callable[["App", AnyRun, "PersonDecision"], str] = as_asked  # a question with its context, as markdown
-    means: Callable[[AnyRun, "PersonDecision"], Mapping[str, str]] = not_said  # answer as typed -> what it does
+    means: Callable[[AnyRun, "PersonDecision"], Mapping[str, str]] = no_meanings  # answer as typed -> what it does
     costs: Callable[[Iterable[AnyEvent]], dict[str, dict[str, float]]] = no_costs  # role -> turns, seconds, tokens, usd so far
     void: Callable[[AnyRun, Sent], tuple[str, ...]] = nothing_void  # what a revision makes void, in words
     before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one
@@ -179,7 +179,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # paths that the agent may not write
     documents: str = ""  # the folder of documents, for a role that may write nothing else
     in_workspace: tuple[str, ...] | None = None  # the effects that need the run's workspace; None: all of them
-    at_start: Callable[[AnyRun], tuple[str, ...]] = nothing_said  # sentences for a person before the first step
+    at_start: Callable[[AnyRun], tuple[str, ...]] = no_sentences  # sentences for a person before the first step
     merge: str = "auto"  # the default of [git] merge
     findings: Callable[[AnyRun], str] = no_findings  # the review's findings that the run waits for
     shown: Callable[["App", AnyRun, Iterable[str]], dict[str, str]] = nothing_shown  # documents that a question is about, by path

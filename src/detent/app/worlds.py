@@ -68,10 +68,10 @@ class Worlds:
                 self.runs.say(f"setting up the workspace: `{setup}`")
             furnish(world.git, self.runs.config_of(run), self.git.place.root, world.collector(run).env, self.runs.wanted)
         except CannotTell as e:
-            said = f"the workspace cannot be made ready: {e}"
+            message = f"the workspace cannot be made ready: {e}"
             if self._is_waited_for(TESTS, run):
-                raise Outage(TESTS, said) from e
-            raise DetentError(said, "fix [workspace] in detent.toml, then continue with `detent resume`") from e
+                raise Outage(TESTS, message) from e
+            raise DetentError(message, "fix [workspace] in detent.toml, then continue with `detent resume`") from e
 
     def leave(self, run: AnyRun) -> None:
         """Remove the workspaces of an ended run and its children, after a snapshot of each."""
@@ -156,8 +156,8 @@ class Worlds:
         if needs is None:
             return self.of(run)
         there = run.data.setup.workspace and root_of(self.git.place.common_dir, run).is_dir()
-        gone = effect == "snapshot" and not there  # a removed workspace was snapshotted before
-        return self.of(run) if effect in needs and not gone else self.own
+        removed = effect == "snapshot" and not there  # a removed workspace was snapshotted before
+        return self.of(run) if effect in needs and not removed else self.own
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
         """Do a job. A branch that it starts from a merge is shared before the event is recorded, since no other machine has that merge."""

@@ -67,7 +67,7 @@ def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
         actor=state.actor,
         role=state.role,
         goal=goal.removeprefix("# ").strip(),
-        briefing=words(f"{goal}\n{_said(run)}{body.rstrip()}{briefing_flags(run, state.actor, state.role)}".strip()) + "\n",
+        briefing=words(f"{goal}\n{_guidance(run)}{body.rstrip()}{briefing_flags(run, state.actor, state.role)}".strip()) + "\n",
         instruction=words(_next_call(table, run)),
         step=step,
         guidance=run.guidance or None,
@@ -116,11 +116,11 @@ def _names(table: Table[T], run: Run[T]) -> Mapping[str, str]:
 
 def _next_call(table: Table[T], run: Run[T]) -> str:
     """The next call. Where a person has to act, the agent is told to stop and the person what to type."""
-    said = table.instruction(run)
-    return f"{STOP} A person continues it with: {said}" if said and table.states[run.state].actor == "human" else said
+    instruction = table.instruction(run)
+    return f"{STOP} A person continues it with: {instruction}" if instruction and table.states[run.state].actor == "human" else instruction
 
 
-def _said(run: Run[T]) -> str:
+def _guidance(run: Run[T]) -> str:
     """What people said, placed before everything else in a briefing."""
     parts = [f"\n## Guidance from a person\n\n{run.guidance}\n"] if run.guidance else []
     if run.steers:
@@ -155,8 +155,8 @@ def prompt(folder: Path, name: str) -> str:
 
 def system_prompt(folder: Path, role: str, hand_in: str, workspace: str) -> str:
     """The system prompt for a role. File names of roles are lower case, since file systems differ about case."""
-    told = Template(prompt(SHARED, "agent"))
-    return told.substitute(workspace=workspace, role=prompt(folder, role.lower()), hand_in=prompt(folder, hand_in)) + "\n"
+    template = Template(prompt(SHARED, "agent"))
+    return template.substitute(workspace=workspace, role=prompt(folder, role.lower()), hand_in=prompt(folder, hand_in)) + "\n"
 
 
 def flags_prompt() -> str:
@@ -190,15 +190,15 @@ def summary_of(text: str) -> str:
 
 def read_summary(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
     """A submit with a summary and the whole text."""
-    said = str(last_object(text, "summary").get("summary", "")) or summary_of(text)
-    return Sent("submit", summary=said, reply=text)
+    summary = str(last_object(text, "summary").get("summary", "")) or summary_of(text)
+    return Sent("submit", summary=summary, reply=text)
 
 
 def read_status(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
     """A submit with the last JSON object that has a status, as raw text, so that a strict reader sees every key."""
     reply = last_span(text, "status")
-    said = json.loads(reply).get("summary", "") if reply else ""
-    return Sent("submit", summary=str(said)[:SUMMARY] or summary_of(text), reply=reply)
+    summary = json.loads(reply).get("summary", "") if reply else ""
+    return Sent("submit", summary=str(summary)[:SUMMARY] or summary_of(text), reply=reply)
 
 
 def hand_in(read: Reader, briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:

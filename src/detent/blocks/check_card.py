@@ -43,8 +43,8 @@ def _rows_of(checked: Checked, is_part: bool, verbose: bool, width: int) -> list
     card = checked.card
     head = [row("project", cut(f"{title_of(checked)}  {checked.command}".rstrip(), width - WIDTH))] if is_part else []
     shown = len(card.proved) + len(card.pins) + len(card.known) if verbose else MOST["names"]
-    told = (checked.project or checked.command or not is_part) and not card.unclear
-    return [*head, *(_tests(card, shown, width) if told else []), *_wrong(card, width), *_flags(card, verbose, width)]
+    shows_tests = (checked.project or checked.command or not is_part) and not card.unclear
+    return [*head, *(_tests(card, shown, width) if shows_tests else []), *_wrong(card, width), *_flags(card, verbose, width)]
 
 
 def _tests(card: Card, shown: int, width: int) -> list[str]:
@@ -57,15 +57,15 @@ def _tests(card: Card, shown: int, width: int) -> list[str]:
 
 
 def _wrong(card: Card, width: int) -> list[str]:
-    said, *hints = card.unclear.splitlines() or [""]
-    unclear = [*wrapped("unclear", said, width), *(row("", line) for line in hints)] if said else []  # a command to type stays on one line
-    return [*(line for said in card.failed for line in _failed(clickable_said(said, card), width)), *unclear]
+    text, *hints = card.unclear.splitlines() or [""]
+    unclear = [*wrapped("unclear", text, width), *(row("", line) for line in hints)] if text else []  # a command to type stays on one line
+    return [*(line for failure in card.failed for line in _failed(clickable_sentence(failure, card), width)), *unclear]
 
 
 def _failed(text: str, width: int) -> list[str]:
     """A failure, followed by the last lines of output."""
-    said, *output = text.splitlines()
-    return [*wrapped("failed", said, width), *fit_lines([line.rstrip() for line in output if line.strip()][-MOST["output"] :], width)]
+    first, *output = text.splitlines()
+    return [*wrapped("failed", first, width), *fit_lines([line.rstrip() for line in output if line.strip()][-MOST["output"] :], width)]
 
 
 def title_of(part: Checked) -> str:
@@ -74,8 +74,8 @@ def title_of(part: Checked) -> str:
 
 
 def _size(checked: Checked) -> str:
-    commits = [many(len(checked.change.commits), "commit")] if checked.change.commits else []
-    return ", ".join([*commits, many(len(checked.change.paths), "file")])
+    commits = [plural(len(checked.change.commits), "commit")] if checked.change.commits else []
+    return ", ".join([*commits, plural(len(checked.change.paths), "file")])
 
 
 def _named(label: str, what: str, names: tuple[str, ...], card: Card, most: int, width: int) -> list[str]:
@@ -83,14 +83,14 @@ def _named(label: str, what: str, names: tuple[str, ...], card: Card, most: int,
         return [row(label, "no test fails without this change and passes with it")] if label == "proved" else []
     verb = what if len(names) > 1 else SEVERAL.sub(lambda verb: ONE[verb[0]], what)
     more = [row("", f"and {len(names) - most} more (--verbose)")] if len(names) > most > 0 else []
-    return [row(label, f"{many(len(names), 'test')} {verb}"), *fit_lines([clickable(name, card) for name in names[:most]], width), *more]
+    return [row(label, f"{plural(len(names), 'test')} {verb}"), *fit_lines([clickable(name, card) for name in names[:most]], width), *more]
 
 
 def _kept(card: Card) -> list[str]:
     if not card.kept:
         return []
     lost = "" if card.failed else f"; {len(card.out) or 'none'} {'taken out' if card.out else 'lost'}, none newly skipped"
-    return [row("kept", f"{many(card.kept, 'old test')} {'pass' if card.kept > 1 else 'passes'} as before{lost}")]
+    return [row("kept", f"{plural(card.kept, 'old test')} {'pass' if card.kept > 1 else 'passes'} as before{lost}")]
 
 
 def _flags(card: Card, verbose: bool, width: int) -> list[str]:
@@ -103,15 +103,15 @@ def _flags(card: Card, verbose: bool, width: int) -> list[str]:
 
 def _flag(flag: Flag, card: Card, verbose: bool, width: int) -> list[str]:
     label = "flag" if flag.level == "ask" else "note"
-    said = "  ".join(filter(None, (flag.kind, clickable(flag.place, card))))
+    place = "  ".join(filter(None, (flag.kind, clickable(flag.place, card))))
     hunk = hunk_of(flag, 40 if verbose else MOST["lines"]) if flag.level == "ask" else ()
-    return [row(label, cut(said, width - WIDTH)), *wrapped("", flag.sentence, width, "  "), *fit_lines(hunk, width)]
+    return [row(label, cut(place, width - WIDTH)), *wrapped("", flag.sentence, width, "  "), *fit_lines(hunk, width)]
 
 
 def _end(checked: Checked, accepted: bool = False) -> str:
     asks = len(checked.card.asks)
     to_look = f"{asks} {'looked at and accepted' if accepted else 'to look at'}" if checked.answer == "flagged" else ""
-    suites = f", {many(int(checked.card.suites), 'test run')}" if checked.card.suites else ""
+    suites = f", {plural(int(checked.card.suites), 'test run')}" if checked.card.suites else ""
     cost = "checked before, nothing ran again" if checked.kept else f"{checked.card.seconds:.1f} s{suites}"
     return f"{WORDS[checked.answer]:<{WIDTH - 2}}  {'  '.join(filter(None, (to_look, cost)))}"
 
@@ -123,10 +123,10 @@ def clickable(place: str, card: Card) -> str:
     return place if not at else at if name == place else f"{at} {name}"
 
 
-def clickable_said(said: str, card: Card) -> str:
+def clickable_sentence(sentence: str, card: Card) -> str:
     """The same for a sentence that starts with a test's id."""
-    test = max((test for test in card.places if said.startswith(f"{test} ")), key=len, default="")
-    return f"{clickable(test, card)}{said.removeprefix(test)}"
+    test = max((test for test in card.places if sentence.startswith(f"{test} ")), key=len, default="")
+    return f"{clickable(test, card)}{sentence.removeprefix(test)}"
 
 
 # -- for programs and for pull requests ------------------------------------------------------------------------------------------
@@ -190,26 +190,26 @@ def _markdown(checked: Checked, alone: bool, accepted: str) -> list[str]:
     card = checked.card
     rows = [("proved", _listed(card.proved) or "no test fails without this change and passes with it")]
     rows += [("pins", _listed(card.pins))] if card.pins else []
-    rows += [("kept", f"{many(card.kept, 'old test')}")] if card.kept else []
+    rows += [("kept", f"{plural(card.kept, 'old test')}")] if card.kept else []
     rows += [("known before", _listed(card.known))] if card.known else []
     rows += [("declared", checked.change.declared)] if checked.change.declared and alone else []
     rows = rows if alone or checked.command else []
-    table = ["", "| | |", "|---|---|", *(f"| {name} | {said} |" for name, said in rows)] if rows else []
-    wrong = ["", "**What fails**", "", *(f"- {_safe(said)}" for said in card.failed)] if card.failed else []
+    table = ["", "| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows)] if rows else []
+    wrong = ["", "**What fails**", "", *(f"- {_safe(failure)}" for failure in card.failed)] if card.failed else []
     unclear = ["", f"Could not be verified: {_safe(card.unclear)}"] if card.unclear else []
-    said = [accepted, ""] if accepted else []
+    accepted_lines = [accepted, ""] if accepted else []
     asked = (
-        ["", "**To look at**", "", *said, *(line for flag in card.asks for line in _bullet(flag, "[x] " if accepted else "[ ] "))]
+        ["", "**To look at**", "", *accepted_lines, *(line for flag in card.asks for line in _bullet(flag, "[x] " if accepted else "[ ] "))]
         if card.asks
         else []
     )
     notes = [flag for flag in card.flags if flag.level != "ask"]
-    told = (
+    note_lines = (
         ["", "<details><summary>Notes</summary>", "", *(line for flag in notes for line in _bullet(flag)), "", "</details>"]
         if notes
         else []
     )
-    return [*table, *wrong, *unclear, *asked, *told]
+    return [*table, *wrong, *unclear, *asked, *note_lines]
 
 
 def _bullet(flag: Flag, box: str = "") -> list[str]:
@@ -258,6 +258,6 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def many(count: int, what: str) -> str:
+def plural(count: int, what: str) -> str:
     """A count with its noun."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -44,8 +44,8 @@ def keep_accepted(run: Run[T], sent: Sent, found: Found) -> Run[T]:
 
 def keep_to_fix(run: Run[T], sent: Sent, found: Found) -> Run[T]:
     """Put the person's words and the flags they are about into the next briefing."""
-    said = f"A person looked at the flags of this branch and wants them fixed. {sent.note}".strip()
-    return replace(run, asked="", cause="", last_error="", last_reason="", guidance=f"{said}\n\n{list_flags(asking(run))}")
+    words = f"A person looked at the flags of this branch and wants them fixed. {sent.note}".strip()
+    return replace(run, asked="", cause="", last_error="", last_reason="", guidance=f"{words}\n\n{list_flags(asking(run))}")
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------------
@@ -118,21 +118,21 @@ def for_reviewer(flags: tuple[Flag, ...]) -> str:
     return f"## Flags of this branch\n\nSay in your review whether each of them is acceptable.\n\n{list_flags(flags)}" if flags else ""
 
 
-def said_by_people(said: tuple[str, ...]) -> str:
+def list_remarks(remarks: tuple[str, ...]) -> str:
     """What people said that let the run go on, for whoever reviews the branch; empty if nobody said anything."""
-    lines = "\n".join(f"- {line}" for line in said)
-    return f"## Said by people on the way\n\nIf you did not say one of these, do not land this branch.\n\n{lines}\n" if said else ""
+    lines = "\n".join(f"- {line}" for line in remarks)
+    return f"## Said by people on the way\n\nIf you did not say one of these, do not land this branch.\n\n{lines}\n" if remarks else ""
 
 
-def said_in_trailers(said: tuple[str, ...]) -> str:
+def remarks_as_trailers(remarks: tuple[str, ...]) -> str:
     """The same as trailers of a merge's message."""
-    return "\n".join(f"Said-By-People: {line}" for line in said)
+    return "\n".join(f"Said-By-People: {line}" for line in remarks)
 
 
 def briefing_flags(run: Run[T], actor: str, role: str) -> str:
     """A briefing's part about open flags: with hunks for a person who is asked and for a reviewer, a short list for other agents."""
     if actor == "human" and run.cause == CAUSE:
-        before = f"\n{said_by_people(run.said)}" if run.said else ""
+        before = f"\n{list_remarks(run.said)}" if run.said else ""
         return f"\n\n## Flags to look at\n\n{list_flags(asking(run), 60)}\n\n{WHAT_IT_MEANS}\n{before}"
     if actor != "agent" or not run.flags:
         return ""

@@ -247,8 +247,8 @@ def _check_order(debug: Debug, sources: Mapping[str, str]) -> None:
     for before, after in pairwise(keys):
         if getattr(debug, before) > getattr(debug, after):
             where = sources.get(f"debug.{before}") or sources.get(f"debug.{after}")
-            said = f"debug.{before} ({getattr(debug, before)}) is more than debug.{after} ({getattr(debug, after)})"
-            raise DetentError(f"{where}: {said}", f"they must increase: {', '.join(keys)}")
+            message = f"debug.{before} ({getattr(debug, before)}) is more than debug.{after} ({getattr(debug, after)})"
+            raise DetentError(f"{where}: {message}", f"they must increase: {', '.join(keys)}")
 
 
 def is_kind(name: str) -> bool:

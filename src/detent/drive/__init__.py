@@ -116,7 +116,7 @@ class Driver:
             at = self.door.load(briefing.run).run
             spent = spent_in(self.turns.history(run))
             self.watch(Seen("state", at, briefing, spent))
-            if self._said_beforehand(run, at, briefing):
+            if self._moved_without_agent(run, at, briefing):
                 continue
             if briefing.actor in ("human", "none"):
                 return briefing
@@ -145,9 +145,9 @@ class Driver:
             except Busy:
                 self.clock.sleep(WAITS)
 
-    def _said_beforehand(self, run: str, at: AnyRun, briefing: Briefing) -> bool:
+    def _moved_without_agent(self, run: str, at: AnyRun, briefing: Briefing) -> bool:
         """Whether the run moved without an agent: its time is up, or a policy answered its question."""
-        if briefing.actor != "none" and (said := self.clock.ends(briefing)) is not None and self._accepted(run, said):
+        if briefing.actor != "none" and (ended := self.clock.ends(briefing)) is not None and self._accepted(run, ended):
             return True
         if briefing.actor != "human" or (sent := self.answers(at)) is None:
             return False
@@ -177,8 +177,8 @@ class Driver:
 
     def _turn(self, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | None:
         """One turn of an agent, as the Sent value for the door; None if it was stopped."""
-        if said := over(self.limits, spent):
-            return _failure("over-budget", f"a budget of the run is used up: {said}", Usage(), 0.0, "")
+        if limit := over(self.limits, spent):
+            return _failure("over-budget", f"a budget of the run is used up: {limit}", Usage(), 0.0, "")
         begun, since, taken = time.monotonic(), datetime.now(UTC).isoformat(), Usage()
         turn = self.turns.turn_of(run, briefing)
         file, killed = turn.transcript, kept_spent(turn.transcript)
@@ -202,8 +202,8 @@ class Driver:
                 keep_spent(file, killed, max(taken, e.usage, key=lambda usage: usage.tokens))  # no event will record its usage
             if e.sort == "Stopped" and self._still(run):
                 raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
-            told = _of_failure(e, killed, {**flow.failures, **self.outages}, time.monotonic() - begun, str(file))
-            return _by(turn, _later(told, self.turns.history(run.id)))
+            failure = _of_failure(e, killed, {**flow.failures, **self.outages}, time.monotonic() - begun, str(file))
+            return _by(turn, _later(failure, self.turns.history(run.id)))
         sent = hand_in(flow.read, briefing, reply.text, flow.known(briefing, self.turns.command(run)))
         facts = _facts(killed + reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
         return _by(turn, msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive"))
@@ -215,8 +215,8 @@ class Driver:
         verdict = self._judged(run, sent)
         self.watch(Seen("verdict", self.door.load(run.id).run, briefing, spent, verdict=verdict))
         if verdict.status in ("REFUSED", "LOCKED") and sent.verb != "outcome":
-            said = "What was handed in was not accepted: " + "; ".join(verdict.reasons)
-            self.door.submit(run.id, Sent("outcome", by="system", channel="drive", outcome="agent-failed", output=said))
+            message = "What was handed in was not accepted: " + "; ".join(verdict.reasons)
+            self.door.submit(run.id, Sent("outcome", by="system", channel="drive", outcome="agent-failed", output=message))
 
     def _judged(self, run: AnyRun, sent: Sent) -> Verdict:
         """The verdict on a turn, retried while the run is busy or cannot be judged, so that paid work is not lost."""

@@ -30,7 +30,7 @@ class Together:
             if not self.busy:
                 return next(self.waiting[child] for child in children)
             done, _ = wait(self.busy, LOOK, FIRST_COMPLETED)
-            ended = [self._came(future) for future in done]
+            ended = [self._take_result(future) for future in done]
             if any(ended):
                 return None
 
@@ -42,7 +42,7 @@ class Together:
         self.waiting.pop(child, None)
         self.busy[self.pool.submit(self.work, child, self.stopping.is_set)] = child
 
-    def _came(self, future: "Future[Briefing]") -> bool:
+    def _take_result(self, future: "Future[Briefing]") -> bool:
         """Take the result of a finished thread; whether its child has ended."""
         child = self.busy.pop(future)
         briefing = future.result()

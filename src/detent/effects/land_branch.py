@@ -43,8 +43,8 @@ def land_branch(
         newest = fetch_main(git, ref, ways.remote, "detent land")
         if git.is_ancestor(tip, newest):
             return _there_already(git, ref, newest, ways.remote)
-        if said := may_follow(git, ref, newest):
-            raise CannotTell(said)
+        if reason := may_follow(git, ref, newest):
+            raise CannotTell(reason)
         merge = build_merge(git, newest, tip, message, at)
         if merge.conflict:
             marked = conflicts(git, merge, MOST_MARKED)
@@ -63,8 +63,8 @@ def _there_already(git: Git, ref: str, newest: str, remote: str) -> Landing:
     """Main, here or at the remote, already has the branch; bring the other one up to date."""
     now = git.resolve(ref)
     if now != newest:
-        if said := may_follow(git, ref, newest):
-            raise CannotTell(said)
+        if reason := may_follow(git, ref, newest):
+            raise CannotTell(reason)
         advance(git, ref, newest, now)
     elif has_remote(git, remote) and git.resolve(f"refs/remotes/{remote}/{short(ref)}") != now:
         push_branch(git, remote, now, ref)
@@ -76,8 +76,8 @@ def _publish(git: Git, ref: str, merge: Merge, remote: str, say: Say) -> bool:
     now = git.resolve(ref)
     if not git.is_ancestor(now, merge.commit):
         return False
-    if said := may_follow(git, ref, merge.commit):
-        raise CannotTell(said)
+    if reason := may_follow(git, ref, merge.commit):
+        raise CannotTell(reason)
     if has_remote(git, remote):
         say(f"proved; pushing {short(ref)} to {remote}")
         pushed = push_branch(git, remote, merge.commit, ref)

@@ -72,12 +72,12 @@ def _land(
             go_to_main(git, ref)
             return Landed("merged", ref)
         if ways.merge != "auto":
-            said = _offer(git, branch, ways, verify, open_pr)
-            return Landed("red-merge", ref, f"{said}\n\n{red_text(git, branch, ref, newest, ways.remote)}") if said else Landed("")
+            fault = _offer(git, branch, ways, verify, open_pr)
+            return Landed("red-merge", ref, f"{fault}\n\n{red_text(git, branch, ref, newest, ways.remote)}") if fault else Landed("")
         if merge.conflict:
             return Landed("conflict", ref, conflict_text(git, branch, ref, newest, merge.files, ways.remote, ways.push))
-        if said := verify(merge.tree):
-            return Landed("red-merge", ref, f"{said}\n\n{red_text(git, branch, ref, newest, ways.remote)}")
+        if fault := verify(merge.tree):
+            return Landed("red-merge", ref, f"{fault}\n\n{red_text(git, branch, ref, newest, ways.remote)}")
         if _push_merge(git, ref, merge, ways) and move_main(git, ref, merge):
             go_to_main(git, ref)
             return Landed("merged", ref)
@@ -89,8 +89,8 @@ def _catch_up(git: Git, ref: str, newest: str) -> None:
     settle(git, ref)
     now = git.resolve(ref)
     if now != newest and git.is_ancestor(now, newest):
-        if said := may_follow(git, ref, newest):
-            raise CannotTell(said)
+        if reason := may_follow(git, ref, newest):
+            raise CannotTell(reason)
         advance(git, ref, newest, now)
 
 
@@ -111,8 +111,8 @@ def _offer(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None
     mark, tip = offered(git, branch), git.resolve(f"{branch}^{{commit}}")
     if read_sealed(mark) == tip:
         return None
-    if said := verify(git.tree(tip)):
-        return said
+    if fault := verify(git.tree(tip)):
+        return fault
     if ways.merge == "pull-request":
         _open(git, branch, ways, open_pr)
     write_sealed(mark, tip)
@@ -128,6 +128,6 @@ def _open(git: Git, branch: str, ways: Ways, open_pr: Callable[[list[str]], obje
     pushed = git.call("push", "--no-verify", "--", ways.remote, f"{branch}:{branch}", timeout=120)
     if pushed.code != 0:
         raise CannotTell(f"the branch could not be pushed: {pushed.err}")
-    if said := push_notes(git, ways.remote, REF, HANDOFFS):
-        raise CannotTell(f"the notes could not be pushed with the branch: {said}")
+    if fault := push_notes(git, ways.remote, REF, HANDOFFS):
+        raise CannotTell(f"the notes could not be pushed with the branch: {fault}")
     open_pr([*shlex.split(ways.pr_command)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
 from detent.kernel.model import Data, Evidence, Flag, OwnGate, Record, Run, Sent, Value
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 if TYPE_CHECKING:
     from detent.evidence.outcomes.outcomes import Outcomes
@@ -117,7 +117,7 @@ class CommandLook(SubmitLook[L], Protocol[L]):
 
     def refused_command(self, command: str) -> str | None: ...
     def own_gates(self, *steps: str) -> tuple[OwnGate, ...]: ...  # those that the project configures for these steps
-    def own_gate(self, gate: OwnGate) -> Said: ...  # the verdict of one of them
+    def own_gate(self, gate: OwnGate) -> GateResult: ...  # the verdict of one of them
 
 
 class RecordLook(SubmitLook[L], Protocol[L]):

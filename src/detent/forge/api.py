@@ -133,26 +133,26 @@ class Api:
         more |= {"Content-Type": "application/json"} if data is not None else {}
         asked = urllib.request.Request(address, data, {**more, **headers}, method=method)
         try:
-            with self._opener.open(asked, timeout=PATIENCE) as said:
-                return ForgeResponse(said.status, _lower(said.headers), said.read(LONGEST + 1))
+            with self._opener.open(asked, timeout=PATIENCE) as response:
+                return ForgeResponse(response.status, _lower(response.headers), response.read(LONGEST + 1))
         except urllib.error.HTTPError as e:
             with e:
-                return ForgeResponse(e.code, _lower(e.headers), _what_came(e))
+                return ForgeResponse(e.code, _lower(e.headers), _body_of(e))
         except (OSError, HTTPException) as e:
             why = (str(getattr(e, "reason", "")) or str(e) or type(e).__name__)[:200]
             raise ForgeError(f"{self.name} cannot be reached: {why}", LATER, self._later(A_MINUTE)) from e
 
     def _sound(self, answer: ForgeResponse, method: str, address: str) -> None:
         """Raise ForgeError for an error status."""
-        status, said, path = answer.status, _message(answer.body), urlsplit(address).path
+        status, message, path = answer.status, _message(answer.body), urlsplit(address).path
         if status < 400:
             return
-        what = f"{self.name} {{}}: {method} {path} ({status}{f', {said}' if said else ''})"
-        if _limited(status, answer.headers, said):
+        what = f"{self.name} {{}}: {method} {path} ({status}{f', {message}' if message else ''})"
+        if _limited(status, answer.headers, message):
             until = self._later(_seconds(answer.headers, self.clock()))
             self._hold_off(until)
             raise ForgeError(
-                f"{self.name} accepts no more requests until {until} ({status}{f', {said}' if said else ''})",
+                f"{self.name} accepts no more requests until {until} ({status}{f', {message}' if message else ''})",
                 LATER,
                 until,
             )
@@ -173,8 +173,8 @@ class Api:
     def _wait_no_more(self) -> None:
         """Raise while a rate limit lasts, so that nothing is sent."""
         file = self._file("the limit")
-        said = read_sealed(file) if file is not None and file.exists() else None
-        until = json.loads(said)["until"] if said else ""
+        stored = read_sealed(file) if file is not None and file.exists() else None
+        until = json.loads(stored)["until"] if stored else ""
         if until and datetime.fromisoformat(until) > datetime.fromisoformat(self.clock()):
             raise ForgeError(f"{self.name} accepts no more requests until {until}", LATER, until)
 
@@ -198,11 +198,11 @@ REFUSALS = {
 }
 
 
-def _limited(status: int, headers: Mapping[str, str], said: str) -> bool:
+def _limited(status: int, headers: Mapping[str, str], message: str) -> bool:
     """Whether a refusal is a rate limit: by status, by headers, or only by its wording."""
     spent = headers.get("x-ratelimit-remaining", headers.get("ratelimit-remaining", "")) == "0"
-    told = "retry-after" in headers or spent or any(word in said.lower() for word in LIMITS)
-    return status == 429 or (status == 403 and told) or (status == 503 and "retry-after" in headers)
+    limited = "retry-after" in headers or spent or any(word in message.lower() for word in LIMITS)
+    return status == 429 or (status == 403 and limited) or (status == 503 and "retry-after" in headers)
 
 
 def _seconds(headers: Mapping[str, str], now: str) -> float:
@@ -228,7 +228,7 @@ def _lower(headers: Any) -> dict[str, str]:
     return {str(name).lower(): str(value) for name, value in headers.items()}
 
 
-def _what_came(error: urllib.error.HTTPError) -> bytes:
+def _body_of(error: urllib.error.HTTPError) -> bytes:
     try:
         return error.read(100_000)
     except (OSError, HTTPException):
@@ -238,13 +238,13 @@ def _what_came(error: urllib.error.HTTPError) -> bytes:
 def _message(body: bytes) -> str:
     """The error message of an answer, in one line."""
     try:
-        said = json.loads(body)
+        data = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    if not isinstance(said, dict):
+    if not isinstance(data, dict):
         return ""
-    more = [str(e.get("message") or e.get("code") or "") if isinstance(e, dict) else str(e) for e in said.get("errors") or () if e]
-    words = (said.get("message") or said.get("error_description") or said.get("error") or "", *more[:3])
+    more = [str(e.get("message") or e.get("code") or "") if isinstance(e, dict) else str(e) for e in data.get("errors") or () if e]
+    words = (data.get("message") or data.get("error_description") or data.get("error") or "", *more[:3])
     return " ".join(" ".join(str(word) for word in words if word).split())[:300]
 
 

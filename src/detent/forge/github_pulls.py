@@ -26,9 +26,11 @@ class GitHubPulls:
         return _pull(rows[0]) if rows else None
 
     def words(self, pull: Pull) -> list[PullComment]:
-        reviews = [_word("review", row, asks=row.get("state") == "CHANGES_REQUESTED") for row in self._said(f"pulls/{pull.number}/reviews")]
-        lines = [_word("line", row, _place(row), asks=True) for row in self._said(f"pulls/{pull.number}/comments")]
-        return [*reviews, *lines, *(_word("comment", row) for row in self._said(f"issues/{pull.number}/comments"))]
+        reviews = [
+            _word("review", row, asks=row.get("state") == "CHANGES_REQUESTED") for row in self._comments(f"pulls/{pull.number}/reviews")
+        ]
+        lines = [_word("line", row, _place(row), asks=True) for row in self._comments(f"pulls/{pull.number}/comments")]
+        return [*reviews, *lines, *(_word("comment", row) for row in self._comments(f"issues/{pull.number}/comments"))]
 
     def say(self, pull: Pull, body: str) -> None:
         self.api.send("POST", f"{self.at}/issues/{pull.number}/comments", {"body": body})
@@ -47,7 +49,7 @@ class GitHubPulls:
             return ""
         return f"{self.api.name} protects {branch}" if row.get("protected") else ""
 
-    def _said(self, path: str) -> list[Any]:
+    def _comments(self, path: str) -> list[Any]:
         """Comments by people with write access that have text or request changes."""
         rows = self.api.pages(f"{self.at}/{path}")
         people = (row for row in rows if (row.get("user") or {}).get("type") != "Bot" and row.get("author_association") in TRUSTED)

@@ -32,10 +32,10 @@ class GitLabPulls:
         """Open notes, and one entry for each reviewer who requests changes."""
         at = f"{self.at}/{pull.number}"
         notes = [row for row in self.api.pages(f"{at}/notes", sort="asc", order_by="created_at") if not row.get("system")]
-        said = [_word(row) for row in notes if self._may_push(int(row["author"]["id"])) and not row.get("resolved")]
+        comments = [_word(row) for row in notes if self._may_push(int(row["author"]["id"])) and not row.get("resolved")]
         asking = [row["user"] for row in self.api.pages(f"{at}/reviewers") if row.get("state") == "requested_changes"]
         head = str(self.api.get(at).get("sha") or "")
-        return [*said, *(PullComment(f"asked-{who['id']}-{head[:12]}", str(who["username"]), "", "", True) for who in asking)]
+        return [*comments, *(PullComment(f"asked-{who['id']}-{head[:12]}", str(who["username"]), "", "", True) for who in asking)]
 
     def say(self, pull: Pull, body: str) -> None:
         self.api.send("POST", f"{self.at}/{pull.number}/notes", {"body": ACTION.sub(r"\1\\/", body)})

@@ -26,7 +26,7 @@ class Checks(NamedTuple):
     """CI's result for a commit: green, red, pending, or none at all."""
 
     result: Result
-    said: str = ""  # the names of checks that failed or are pending
+    names: str = ""  # the names of checks that failed or are pending
 
 
 class BranchRules(Protocol):

@@ -37,7 +37,7 @@ LOGINS = {
 def token_of(where: ForgeProject, env: Mapping[str, str], ask: Ask) -> str:
     """The token for a forge; ForgeError says how to provide one."""
     login = LOGINS[where.kind]
-    names = login.variables if where.said or _is_known(where.host, login, env) else login.elsewhere
+    names = login.variables if where.is_configured or _is_known(where.host, login, env) else login.elsewhere
     found = next((env[name].strip() for name in names if env.get(name, "").strip()), "")
     token = found or ask(login.program, (*login.words, where.host)).strip()
     if not token:

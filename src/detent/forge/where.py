@@ -12,7 +12,7 @@ from detent.errors import DetentError
 
 KINDS = ("github", "gitlab")
 NAMES = {"github": "GitHub", "gitlab": "GitLab"}
-SAID = {"github": "GITHUB_API_URL", "gitlab": "CI_API_V4_URL"}  # as set by their CI
+API_VARIABLES = {"github": "GITHUB_API_URL", "gitlab": "CI_API_V4_URL"}  # as set by their CI
 PROJECT = {
     "github": (re.compile(r"[\w.-]+/[\w.-]+", re.ASCII), "owner/name"),
     "gitlab": (re.compile(r"[\w.-]+(/[\w.-]+)+", re.ASCII), "group/name"),
@@ -28,7 +28,7 @@ class ForgeProject(NamedTuple):
     url: str  # of the API, without a trailing slash
     host: str  # the host whose login is used
     project: str
-    said: bool = False  # the environment names the API
+    is_configured: bool = False  # the environment names the API
 
     @property
     def name(self) -> str:
@@ -43,19 +43,19 @@ class ForgeProject(NamedTuple):
 def where_of(kind: str, remote: str, project: str, env: Mapping[str, str]) -> ForgeProject:
     """The project that a remote's URL names on a kind of forge. `project` overrides the URL's path."""
     host, path = _parts(remote)
-    said = env.get(SAID[kind], "").strip().rstrip("/")
+    configured = env.get(API_VARIABLES[kind], "").strip().rstrip("/")
     project = _project(kind, project or path, remote)
-    if not said and not host:
+    if not configured and not host:
         raise DetentError(
-            f"the remote is {_shown(remote)}, which names no host of {NAMES[kind]}", f"set {SAID[kind]} to the address of its API"
+            f"the remote is {_shown(remote)}, which names no host of {NAMES[kind]}", f"set {API_VARIABLES[kind]} to the address of its API"
         )
-    url = said or _api(kind, host)
+    url = configured or _api(kind, host)
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise DetentError(f"{SAID[kind]} is not a web address: {url[:80]}", "write it as https://host/path")
+        raise DetentError(f"{API_VARIABLES[kind]} is not a web address: {url[:80]}", "write it as https://host/path")
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
-        raise DetentError(f"{url[:80]} is not encrypted, so no token is sent there", f"set {SAID[kind]} to an https address")
-    return ForgeProject(kind, url, host or parts.hostname, project, bool(said))
+        raise DetentError(f"{url[:80]} is not encrypted, so no token is sent there", f"set {API_VARIABLES[kind]} to an https address")
+    return ForgeProject(kind, url, host or parts.hostname, project, bool(configured))
 
 
 def _parts(remote: str) -> tuple[str, str]:

@@ -37,8 +37,8 @@ def one_commit_over_base(look: FilesLook[Data]) -> str | None:
 def message_is_title(look: FilesLook[PlanData]) -> str | None:
     """The commit message is the title of the pull request."""
     title = _title(look)
-    said = look.branch().message.strip()
-    return None if said == title else f"the commit message is '{said}', but must be the title '{title}'"
+    message = look.branch().message.strip()
+    return None if message == title else f"the commit message is '{message}', but must be the title '{title}'"
 
 
 def entry_is_marked(look: FilesLook[PlanData]) -> str | None:

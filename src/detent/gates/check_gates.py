@@ -31,8 +31,8 @@ def _list_cannot_fail(words: list[str]) -> str | None:
     parts = _split(_split(words, (";", "&"))[-1], ("&&", "||"), keep=True)
     verdict = _call_cannot_fail(_split(parts[0], ("|", "|&"))[-1])
     for joint, part in zip(parts[1::2], parts[2::2], strict=False):
-        said = _call_cannot_fail(_split(part, ("|", "|&"))[-1])
-        verdict = (verdict and said) if joint == ["&&"] else (verdict or said)
+        other = _call_cannot_fail(_split(part, ("|", "|&"))[-1])
+        verdict = (verdict and other) if joint == ["&&"] else (verdict or other)
     return verdict
 
 

@@ -2,7 +2,7 @@
 
 from detent.evidence.look import CommandLook, SubmitLook
 from detent.kernel.model import Data, Flag
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 
 def _expects(look: SubmitLook[Data], wanted: str, step: str) -> str | None:
@@ -39,10 +39,10 @@ def says_why(look: SubmitLook[Data]) -> str | None:
     return "say in the summary what is wrong with the test, and what it will check instead"
 
 
-def rewriting_is_flagged(look: SubmitLook[Data]) -> Said:
+def rewriting_is_flagged(look: SubmitLook[Data]) -> GateResult:
     """A test that was rewritten after code was tried is flagged; both versions are kept."""
     before = str(getattr(look.run.data, "test_wrong", ""))
     if not before:
         return None
-    said = f"the test was rewritten after code was tried; both versions are kept: git diff {before[:12]} {look.tree[:12]}"
-    return Flag("rewritten-test", said, before=f"tree {before[:12]}", after=f"tree {look.tree[:12]}", stays=True)
+    sentence = f"the test was rewritten after code was tried; both versions are kept: git diff {before[:12]} {look.tree[:12]}"
+    return Flag("rewritten-test", sentence, before=f"tree {before[:12]}", after=f"tree {look.tree[:12]}", stays=True)

@@ -184,8 +184,8 @@ def resolve(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     if asked is None:
         return run
     done = replace(asked, status="answered", answer=meant(asked, sent.value), note=sent.note, resolved=run.seq + 1, **_by(sent))
-    said = f"{asked.question}\n\nThe answer: {done.answer}" + (f"\n{sent.note}" if sent.note else "")
-    return replace(run, data=replace(put(run.data, done), held=None), guidance=said, cause="", last_error="")
+    guidance = f"{asked.question}\n\nThe answer: {done.answer}" + (f"\n{sent.note}" if sent.note else "")
+    return replace(run, data=replace(put(run.data, done), held=None), guidance=guidance, cause="", last_error="")
 
 
 def _by(sent: Sent) -> dict[str, str]:

@@ -103,10 +103,10 @@ def dependencies_closed(look: SubmitLook[Data]) -> str | None:
 
 def not_failed_twice(look: SubmitLook[Data]) -> str | None:
     """The item has not failed too often; one that has is skipped."""
-    told, most = _fact(look, "failures"), look.run.limits["item_failures"]
-    if not told.isdecimal():
-        raise CannotTell(f"the tracker's count of failures is not a number: '{told}'")
-    return f"the item failed {told} times; it is skipped until a person has looked at it" if int(told) >= most else None
+    failures, most = _fact(look, "failures"), look.run.limits["item_failures"]
+    if not failures.isdecimal():
+        raise CannotTell(f"the tracker's count of failures is not a number: '{failures}'")
+    return f"the item failed {failures} times; it is skipped until a person has looked at it" if int(failures) >= most else None
 
 
 def files_within_budget(look: FilesLook[Data]) -> str | None:

@@ -10,7 +10,7 @@ from detent.evidence.look import CommandLook, Look
 from detent.gates.tests import red_tests_pass
 from detent.gates.tree import toolchain_kept
 from detent.kernel.model import PROVED, Flag, Found, OwnGate
-from detent.kernel.table import Gate, Row, Said
+from detent.kernel.table import Gate, GateResult, Row
 
 if TYPE_CHECKING:
     from detent.evidence.outcomes.card import Card
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def judge(row: Row[Any], look: Look[Any]) -> Found:
     """Run a row's gates. A refusal lists every fault of the call; a failed proof, only the first."""
     try:
-        refused = tuple(line for gate in row.gates if isinstance(said := gate(look), str) for line in said.splitlines())
+        refused = tuple(line for gate in row.gates if isinstance(result := gate(look), str) for line in result.splitlines())
         if refused:
             return Found(refused=refused, tree=look.tree)
         prove = (*row.prove, *map(own_gate, look.own_gates(*steps_of(row)))) if row.prove else ()
@@ -57,7 +57,7 @@ def steps_of(row: Row[Any]) -> tuple[str, ...]:
 def own_gate(gate: OwnGate) -> Gate:
     """A gate from the project's configuration, as a gate of the row."""
 
-    def passes(look: CommandLook[Any]) -> Said:
+    def passes(look: CommandLook[Any]) -> GateResult:
         return look.own_gate(gate)
 
     passes.__name__ = gate.known_as
@@ -68,19 +68,19 @@ def _proved(gates: tuple[Gate, ...], look: Look[Any]) -> tuple[tuple[str, ...], 
     """The first failure, the flags raised before it, and the name of the gate that failed."""
     flagged: list[Flag] = []
     for gate in gates:
-        said = gate(look)
-        if isinstance(said, str) and said:
-            return (said,), tuple(flagged), name_of(gate)
-        judged = [flag for each in flags_in(said) if (flag := weighed(each, look.setting)) is not None]
+        result = gate(look)
+        if isinstance(result, str) and result:
+            return (result,), tuple(flagged), name_of(gate)
+        judged = [flag for each in flags_in(result) if (flag := weighed(each, look.setting)) is not None]
         if bad := [flag for flag in judged if flag.level == "fail"]:
             return tuple(f"{flag.sentence} ({flag.kind})" for flag in bad), tuple(flagged), name_of(gate)
         flagged += judged
     return (), tuple(flagged), ""
 
 
-def flags_in(said: Said) -> tuple[Flag, ...]:
+def flags_in(result: GateResult) -> tuple[Flag, ...]:
     """The flags that a gate raised."""
-    return (said,) if isinstance(said, Flag) else said if isinstance(said, tuple) else ()
+    return (result,) if isinstance(result, Flag) else result if isinstance(result, tuple) else ()
 
 
 def weighed(flag: Flag, setting: Callable[[str], str]) -> Flag | None:

@@ -48,8 +48,8 @@ def yaml_value(text: str) -> object:
 
 
 def _refuse(faults: Iterator[str]) -> None:
-    if said := "; ".join(faults):
-        raise ValueError(said)
+    if message := "; ".join(faults):
+        raise ValueError(message)
 
 
 def paired(pairs: list[tuple[str, Plain]]) -> _Pairs:

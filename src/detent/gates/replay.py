@@ -24,9 +24,9 @@ from detent.gates.tests import (
     turned_tests_fail,
 )
 from detent.gates.tree import config_frozen, conftest_stays_plain, instructions_kept, only_tests_changed, strays_of_red, tests_frozen
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
-Gate = Callable[[Look[Any]], Said]
+Gate = Callable[[Look[Any]], GateResult]
 
 
 def tests_are_as_claimed(look: SuiteLook[Any]) -> str | None:
@@ -59,8 +59,8 @@ def new_tests_can_fail(look: MutationLook[Any]) -> str | None:
 
 def tests_run_as_before(look: FilesLook[Any]) -> str | None:
     """What decides how tests are run is unchanged: in a conftest nothing that decides, and no other configuration of runner, CI or coverage."""
-    if said := conftest_stays_plain(look):
-        return said.partition("; a RED step may")[0]
+    if fault := conftest_stays_plain(look):
+        return fault.partition("; a RED step may")[0]
     wrong = sorted(c.path for c in look.changed() if c.sort == "config" and not c.path.endswith("conftest.py"))
     return f"{wrong[0]} changed, which decides how tests are run" if wrong else None
 

@@ -15,7 +15,7 @@ from detent.gates.documents import RECORDS, RESEARCH, SPECS, SessionData
 from detent.gates.plain_values import json_value
 from detent.kernel.model import Value
 
-Said = Literal["OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "PASS_WITH_NOTES", "FAIL"]
+ReplyStatus = Literal["OK", "BLOCKED", "NEEDS_INFO", "NEEDS_DECISION", "PASS_WITH_NOTES", "FAIL"]
 
 REVIEWING = ("Reviewer", "QA", "Security")
 OF_ROLE = {
@@ -93,7 +93,7 @@ class TestResults(Value, frozen=True, omit_defaults=False):
 class RoleReply(Value, frozen=True):
     """The reply of any role. Each field after `next` belongs to one role."""
 
-    status: Said
+    status: ReplyStatus
     summary: str
     artifacts: Artifacts
     gates: Gates
@@ -171,7 +171,7 @@ def _name(file: str, category: str, words: str) -> str:
     return hashlib.sha256(f"{file}\n{category.lower()}\n{' '.join(words.lower().split())}".encode()).hexdigest()[:12]
 
 
-def effective_status(reply: RoleReply, waived: frozenset[str] = frozenset()) -> Said:
+def effective_status(reply: RoleReply, waived: frozenset[str] = frozenset()) -> ReplyStatus:
     """A reply's effective status: an OK with a blocking finding is BLOCKED, with a medium one a question. Waived findings do not count."""
     left = [p for p in points(reply) if p.id not in waived]
     if reply.status in ("OK", "PASS_WITH_NOTES") and any(p.blocks for p in left):
@@ -233,9 +233,11 @@ def wrote_only_docs(look: FilesLook[SessionData]) -> str | None:
 def readme_or_reason(look: FilesLook[SessionData]) -> str | None:
     """Docs changed the README, or states in artifacts.notes why not."""
     reply = _reply(look, "Docs")
-    told = reply is None or any(note.strip() and not any(how.match(note.strip()) for how in HOW.values()) for note in reply.artifacts.notes)
+    has_reason = reply is None or any(
+        note.strip() and not any(how.match(note.strip()) for how in HOW.values()) for note in reply.artifacts.notes
+    )
     readme = any(c.path.rpartition("/")[2].upper().startswith("README") for c in look.changed())
-    return None if readme or told else "the README is as it was; update it, or say in artifacts.notes why it needs no change"
+    return None if readme or has_reason else "the README is as it was; update it, or say in artifacts.notes why it needs no change"
 
 
 HOW = {

@@ -10,7 +10,7 @@ from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.plain_values import last_span
 from detent.gates.plan import PlanData
 from detent.kernel.model import Data, Flag, Value
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 ROOT_FILE = "a file at the root"  # the reviewer of a review that is only a file, which anybody may have written
 SEVERITIES = ("INFO", "SUGGESTION", "MINOR", "MAJOR", "CRITICAL")
@@ -110,7 +110,7 @@ def review_is_independent(look: SubmitLook[Data]) -> str | None:
     return "an independent review is required here (review.require_independent); configure [review] agent, or ask a person"
 
 
-def own_review_is_flagged(look: SubmitLook[Data]) -> Said:
+def own_review_is_flagged(look: SubmitLook[Data]) -> GateResult:
     """A branch that only its own agent reviewed is flagged; where an independent review is required, a person is asked."""
     if look.sent.by == "system" and look.sent.facts.get("by", "") not in ("", ROOT_FILE):
         return None

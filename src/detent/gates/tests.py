@@ -8,7 +8,7 @@ from detent.evidence.running.canary import TAMPERED
 from detent.gates.plan import PlanData, is_verification, verified_from
 from detent.gates.tree import asked
 from detent.kernel.model import Data, Flag
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 Ids = frozenset[str]
 MOST_REASONS = 50  # failing tests whose reasons are checked
@@ -84,7 +84,7 @@ def fails_for_the_product(look: SuiteLook[Data]) -> str | None:
     return f"{test} fails because of the test itself, which no code can fix: {reason.sentence}"
 
 
-def reason_is_told(look: SuiteLook[Data]) -> Said:
+def reason_is_told(look: SuiteLook[Data]) -> GateResult:
     """A failure is flagged where Detent cannot tell whether the code is its cause."""
     failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
     unclear = {test: why for test in failing if (why := look.why(test)).sort == "unknown"}
@@ -125,7 +125,7 @@ def needed(look: RerunLook[Data], tree: str, what: str) -> str | None:
 # -- older tests ----------------------------------------------------------------------------------------------------------------
 
 
-def none_is_lost(look: BaselineLook[Data]) -> Said:
+def none_is_lost(look: BaselineLook[Data]) -> GateResult:
     """No test is lost or newly skipped. One removed together with its code, or replaced by a test of something else, is flagged."""
     if fault := look.tests().fault:
         return fault
@@ -168,7 +168,7 @@ def _helpers(look: SuiteLook[Data]) -> Ids:
     from detent.evidence.source.test_blocks import blocks  # rarely needed, and it loads Python's own parser
 
     texts = {file: (look.read(f"GOOD:{file}"), look.read(file)) for file in files}
-    return frozenset(file for file, both in texts.items() if all(text is not None and not blocks(file, text) for text in both))
+    return frozenset(file for file, versions in texts.items() if all(text is not None and not blocks(file, text) for text in versions))
 
 
 def _bring_back(look: SuiteLook[Data], lost: Ids) -> str:
@@ -183,10 +183,10 @@ def old_tests_still_notice(look: BaselineLook[Data]) -> str | None:
     return describe_weakened(weak[0], look.outcomes()) + (f" (and {len(weak) - 1} more)" if len(weak) > 1 else "") if weak else None
 
 
-def rewritten_is_flagged(look: BaselineLook[Data]) -> Said:
+def rewritten_is_flagged(look: BaselineLook[Data]) -> GateResult:
     """A changed or removed expectation of an older test is flagged, with both versions."""
-    said = "the expectation of an older test changed"
-    return tuple(Flag("rewritten-test", said, each.place, each.before, each.after) for each in look.rewritten()[:MOST_AGAIN])
+    sentence = "the expectation of an older test changed"
+    return tuple(Flag("rewritten-test", sentence, each.place, each.before, each.after) for each in look.rewritten()[:MOST_AGAIN])
 
 
 # -- GREEN and REFACTOR: it passes, and nothing broke ----------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def red_tests_pass(look: BaselineLook[Data]) -> str | None:
     return f"{_first(left)} still {_fails(left)}{_because(look, left)}" if left else None
 
 
-def nothing_broke(look: BaselineLook[Data]) -> Said:
+def nothing_broke(look: BaselineLook[Data]) -> GateResult:
     """No test fails that did not fail before. One that failed once and passes whenever it is run again is a note."""
     seen = look.outcomes()
     if broken := seen.regressions and seen.regressions - _come_and_go(look, seen.regressions):
@@ -214,8 +214,8 @@ def _come_and_go(look: BaselineLook[Data], broken: Ids) -> Ids:
 
 
 def _because(look: SuiteLook[Data], bad: Ids) -> str:
-    said = look.why(min(bad)).sentence
-    return f": {said}" if said else ""
+    reason = look.why(min(bad)).sentence
+    return f": {reason}" if reason else ""
 
 
 def _flaky_note(look: SuiteLook[Data], bad: Ids) -> str:
@@ -234,7 +234,7 @@ def _flaky_tests(look: SuiteLook[Data], bad: Ids) -> Ids:
         return frozenset()  # the first result stands
 
 
-def product_changed(look: ChangeLook[Data]) -> Said:
+def product_changed(look: ChangeLook[Data]) -> GateResult:
     """A GREEN step changes code; one that does not is flagged. A verification task is exempt: smaller tasks wrote the code."""
     data = look.run.data
     if isinstance(data, PlanData) and is_verification(data.plan):
@@ -244,11 +244,11 @@ def product_changed(look: ChangeLook[Data]) -> Said:
     return Flag("no-proof", "the GREEN step changed no code, so its tests passed without it", stays=True)
 
 
-def already_is_flagged(look: SuiteLook[Data]) -> Said:
+def already_is_flagged(look: SuiteLook[Data]) -> GateResult:
     """An entry closed as already satisfied is flagged: its test never failed."""
     new = sorted(look.outcomes().pins)
-    said = f"closed as already satisfied: {new[0] if new else 'its test'} passed at once and was never seen failing"
-    return Flag("no-proof", said, new[0] if new else "", stays=True)
+    sentence = f"closed as already satisfied: {new[0] if new else 'its test'} passed at once and was never seen failing"
+    return Flag("no-proof", sentence, new[0] if new else "", stays=True)
 
 
 # -- what the agent selected -----------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ def turned_tests_fail(look: MutationLook[Data]) -> str | None:
     )
 
 
-def new_tests_kill_mutants(look: MutationLook[Data]) -> Said:
+def new_tests_kill_mutants(look: MutationLook[Data]) -> GateResult:
     """Each test that the code was written for fails for a small mutation of that code, or is flagged."""
     if look.setting("flags.vacuous-test") == "allow":
         return None
@@ -321,17 +321,17 @@ def new_tests_kill_mutants(look: MutationLook[Data]) -> Said:
     return _probed(look, seen, tuple(idle), "vacuous-test")
 
 
-def refactoring_is_tested(look: MutationLook[Data]) -> Said:
+def refactoring_is_tested(look: MutationLook[Data]) -> GateResult:
     """Some test fails for a small mutation of the code that a refactoring wrote, and for each value that it brought, or it is flagged."""
     if look.setting("flags.unnoticed") == "allow":
         return None
     seen = look.refactored()
     idle = [Flag("unnoticed", f"no test fails against a small change to {place}", place) for place in seen.idle]
-    said = _probed(look, seen, (*idle, *seen.doubts), "unnoticed")
-    return (said, *seen.doubts) if isinstance(said, Flag) else said
+    result = _probed(look, seen, (*idle, *seen.doubts), "unnoticed")
+    return (result, *seen.doubts) if isinstance(result, Flag) else result
 
 
-def _probed(look: SubmitLook[Data], seen: Probed, idle: tuple[Flag, ...], kind: str) -> Said:
+def _probed(look: SubmitLook[Data], seen: Probed, idle: tuple[Flag, ...], kind: str) -> GateResult:
     """The result of a probe: flags; a failure if tests pass only in this folder. CannotTell if it was inconclusive and must be known."""
     if seen.apart:
         return (
@@ -340,10 +340,10 @@ def _probed(look: SubmitLook[Data], seen: Probed, idle: tuple[Flag, ...], kind: 
         )
     if not seen.why:
         return idle
-    said = f"could not check whether the tests prove anything: {seen.why}"
+    reason = f"could not check whether the tests prove anything: {seen.why}"
     if look.setting(f"flags.{kind}") == "fail":
-        raise CannotTell(f'{said}; [flags] {kind} = "fail" requires it: write tests and code that can be probed, or set it to "ask"')
-    return Flag("weak-evidence", said, level="note")
+        raise CannotTell(f'{reason}; [flags] {kind} = "fail" requires it: write tests and code that can be probed, or set it to "ask"')
+    return Flag("weak-evidence", reason, level="note")
 
 
 # -- other runs ------------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from detent.evidence.look import ChangeLook, FilesLook, SubmitLook
 from detent.evidence.source.diff import Changed
 from detent.gates.plan import PlanData
 from detent.kernel.model import Data, Flag, Run, Sent
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 
 def _named(paths: list[str]) -> str:
@@ -99,16 +99,16 @@ def tests_frozen(look: FilesLook[Data]) -> str | None:
     touched = [c for c in look.changed() if not _is_config(c) and (c.sort == "test" or (c.inside and not c.path.endswith(".py")))]
     if not touched:
         return None
-    said = _named([f"{'the tests in ' if c.inside else ''}{c.path} {'were' if c.inside else 'was'} {c.how}" for c in touched])
+    changed = _named([f"{'the tests in ' if c.inside else ''}{c.path} {'were' if c.inside else 'was'} {c.how}" for c in touched])
     back = (
         ""
         if all(c.how == "added" for c in touched)
         else f" Restore it: {look.restoring(next(c.path for c in touched if c.how != 'added'))}"
     )
-    return f'{said}; tests are frozen while the code is written. If the test itself is wrong, say so with reply "TEST_WRONG".{back}'
+    return f'{changed}; tests are frozen while the code is written. If the test itself is wrong, say so with reply "TEST_WRONG".{back}'
 
 
-def examples_flagged(look: FilesLook[Data]) -> Said:
+def examples_flagged(look: FilesLook[Data]) -> GateResult:
     """Examples in docstrings may come with the code, since people read them too. One that is changed or removed is flagged."""
     found = []
     for path in (c.path for c in look.changed() if c.inside and c.sort != "test" and c.path.endswith(".py")):
@@ -121,7 +121,7 @@ def examples_flagged(look: FilesLook[Data]) -> Said:
     return tuple(found)
 
 
-def config_frozen(look: FilesLook[Data]) -> Said:
+def config_frozen(look: FilesLook[Data]) -> GateResult:
     """What decides how the work is judged (runner, coverage, linters, type checker, CI, what preflight runs) is unchanged, except files that a person named: those are flagged."""
     if wrong := _config_not_named(look):
         return f"{_named(wrong)} changed; it decides how the work is judged, so it is frozen in this step unless a person names the file"
@@ -154,7 +154,7 @@ def _plan_not_named(look: FilesLook[Data]) -> list[str]:
     return [path] if path in {c.path for c in look.changed()} and not names(asked(look), path) else []
 
 
-def config_flagged(look: FilesLook[Data]) -> Said:
+def config_flagged(look: FilesLook[Data]) -> GateResult:
     """A change to what decides how the work is judged (conftest, runner, coverage, linters, type checker, CI) is flagged."""
     wrong = [c.path for c in look.changed() if c.sort == "config" and not names(asked(look), c.path)]
     named = [c.path for c in look.changed() if c.sort == "config" and c.path not in wrong]
@@ -200,8 +200,8 @@ def is_instruction(path: str) -> bool:
 def instructions_kept(look: FilesLook[Data]) -> str | None:
     """The project's instructions to agents are unchanged, except in files that a person named: they steer whoever works next."""
     touched = [c.path for c in look.changed() if is_instruction(c.path)]
-    said = asked(look) if touched else ""
-    wrong = [path for path in touched if not names(said, path)]
+    words = asked(look) if touched else ""
+    wrong = [path for path in touched if not names(words, path)]
     if not wrong:
         return None
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
@@ -213,8 +213,8 @@ def instructions_kept(look: FilesLook[Data]) -> str | None:
 
 def no_keys_added(look: ChangeLook[Data]) -> str | None:
     """No added line contains a key or another secret, except in files that a person named: what is committed stays in the history."""
-    said = " ".join((*look.run.steers, look.run.guidance))
-    wrong = [place for place in look.keys_added() if not names(said, place.partition(":")[0])]
+    words = " ".join((*look.run.steers, look.run.guidance))
+    wrong = [place for place in look.keys_added() if not names(words, place.partition(":")[0])]
     if not wrong:
         return None
     file, more = wrong[0].partition(":")[0], f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
@@ -227,19 +227,19 @@ def no_keys_added(look: ChangeLook[Data]) -> str | None:
 CAN_BE_NAMED = frozenset({"judged-by", "secrets", "binaries", "big-files", "executable-bits", "new-dependencies", "ci-permissions"})
 
 
-def reading_is_flagged(look: ChangeLook[Data]) -> Said:
+def reading_is_flagged(look: ChangeLook[Data]) -> GateResult:
     """What a reviewer would notice in the diff is flagged: code that knows the tests, stand-ins, secrets, binaries, new dependencies and the like."""
     found = look.read_through()
-    said = asked(look) if any(flag.kind in CAN_BE_NAMED for flag in found) else ""
-    return tuple(as_named(flag, said) for flag in found)
+    words = asked(look) if any(flag.kind in CAN_BE_NAMED for flag in found) else ""
+    return tuple(as_named(flag, words) for flag in found)
 
 
-def as_named(flag: Flag, said: str) -> Flag:
+def as_named(flag: Flag, words: str) -> Flag:
     """Downgrade a flag to a note if it is about something that a person asked for."""
     if flag.kind not in CAN_BE_NAMED or flag.level != "ask":
         return flag
     path, _, rest = flag.place.partition(":")
-    wanted = names(said, path) or (flag.kind == "new-dependencies" and bool(rest.strip()) and names(said.lower(), rest.strip().lower()))
+    wanted = names(words, path) or (flag.kind == "new-dependencies" and bool(rest.strip()) and names(words.lower(), rest.strip().lower()))
     return msgspec.structs.replace(flag, level="note") if wanted else flag
 
 
@@ -250,16 +250,16 @@ LOCKS = (
 BACK = "Reinstall it from the lock file. A person who changed it on purpose can accept it: detent doctor --accept"
 
 
-def toolchain_kept(look: ChangeLook[Data]) -> Said:
+def toolchain_kept(look: ChangeLook[Data]) -> GateResult:
     """The test runner's installed packages are as they were when the run began; if the lock file changed too, a person is asked."""
     paths = look.toolchain()
     if paths is None:
-        said = f"Detent no longer knows what was installed for the tests when the run began: the record was removed. {BACK}"
-        return Flag("toolchain", said, level="fail")
+        sentence = f"Detent no longer knows what was installed for the tests when the run began: the record was removed. {BACK}"
+        return Flag("toolchain", sentence, level="fail")
     if not paths:
         return None
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     if lock := next((name for name in LOCKS if look.read(f"BASE:{name}") != look.read(name)), ""):
         return Flag("toolchain", f"{paths[0]}{more} changed together with {lock}; the tests use it", paths[0], level="ask")
-    said = f"{paths[0]}{more} changed since the run began, but no lock file did; the tests use it. {BACK}"
-    return Flag("toolchain", said, paths[0], level="fail")
+    sentence = f"{paths[0]}{more} changed since the run began, but no lock file did; the tests use it. {BACK}"
+    return Flag("toolchain", sentence, paths[0], level="fail")

@@ -63,8 +63,8 @@ def _tips(folder: Path) -> dict[str, str]:
 
 
 def _set_refs(folder: Path, wanted: Mapping[str, str]) -> None:
-    for gone in set(_tips(folder)) - set(wanted):
-        (folder / gone).unlink()
+    for unwanted in set(_tips(folder)) - set(wanted):
+        (folder / unwanted).unlink()
     for ref, commit in wanted.items():
         file = folder / ref
         if file.is_dir():

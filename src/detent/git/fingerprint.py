@@ -75,8 +75,8 @@ def _can_run(section: str, key: str) -> bool:
     return section == UNKNOWN or key in KEYS or PROGRAM.fullmatch(key) is not None or (section in SECTIONS and key not in OF_LFS)
 
 
-def _included(file: Path, said: str) -> Path:
-    name = said.strip('"')
+def _included(file: Path, path: str) -> Path:
+    name = path.strip('"')
     return Path(os.path.expanduser(name)) if name.startswith("~") else file.parent / name
 
 

@@ -20,10 +20,10 @@ PATIENCE = 10.0  # seconds to wait for a lock that is held
 PROCESSES = Path("/proc")
 
 
-def freed(place: Place, said: str) -> bool:
+def freed(place: Place, message: str) -> bool:
     """Whether the lock that git complained about is gone now: released by its holder, or removed as abandoned."""
-    told = LOCK_EXISTS.search(said)
-    lock = Path(told[1]) if told else None
+    match = LOCK_EXISTS.search(message)
+    lock = Path(match[1]) if match else None
     if lock is None or not any(lock.is_relative_to(folder) for folder in (place.git_dir, place.common_dir)):
         return False
     end = time.monotonic() + PATIENCE
@@ -68,10 +68,10 @@ def _is_at_work(process: Path, place: Place, before: float) -> bool:
         if not name.partition("(")[2].startswith("git") or state == "Z" or began > before:
             return False
         where = Path(os.readlink(process / "cwd"))
-        told = [os.fsdecode(v[8:]) for v in (process / "environ").read_bytes().split(b"\0") if v.startswith(b"GIT_DIR=")]
+        git_dirs = [os.fsdecode(v[8:]) for v in (process / "environ").read_bytes().split(b"\0") if v.startswith(b"GIT_DIR=")]
     except (FileNotFoundError, ProcessLookupError):
         return False  # it has ended
     except OSError:
         return True
     folders = (place.root.resolve(), place.git_dir.resolve(), place.common_dir.resolve())
-    return any((where / each).resolve().is_relative_to(folder) for each in (".", *told) for folder in folders)
+    return any((where / each).resolve().is_relative_to(folder) for each in (".", *git_dirs) for folder in folders)

@@ -111,7 +111,7 @@ MESSAGE = "Notes on accepted steps"
 
 def publish(git: Git, ref: str, notes: Mapping[str, str], trees: Collection[str]) -> int:
     """Write notes and keep trees with them; returns how many notes differed. Idempotent."""
-    full, said = f"refs/notes/{ref}", ""
+    full, reason = f"refs/notes/{ref}", ""
     with locked(git):
         for _ in range(TRIES):
             old = git.resolve(full)
@@ -123,11 +123,11 @@ def publish(git: Git, ref: str, notes: Mapping[str, str], trees: Collection[str]
                 new = with_notes(git, wrong, set(trees) - held, [old] if old else [])
                 git.update([(full, new, old or ZERO), (UNFINISHED, ZERO, new)])
             except GitError as e:
-                said = e.message
+                reason = e.message
                 git.call("update-ref", "-d", UNFINISHED)
                 continue  # someone who does not take the lock was faster, or a git that outlived its driver; nothing of theirs is lost
             return len(wrong)
-    raise DetentError(f"the evidence below {full} could not be written: {said}", "run `detent repair-notes`")
+    raise DetentError(f"the evidence below {full} could not be written: {reason}", "run `detent repair-notes`")
 
 
 def held_trees(git: Git, commit: str) -> set[str]:
@@ -153,20 +153,20 @@ PATIENCE = 120
 
 def push_notes(git: Git, remote: str, *refs: str) -> str:
     """Push notes, merged with those of the remote; returns what went wrong, or ""."""
-    return next((said for ref in refs if (said := _push(git, remote, ref))), "")
+    return next((fault for ref in refs if (fault := _push(git, remote, ref))), "")
 
 
 def _push(git: Git, remote: str, ref: str) -> str:
     """Push one ref. Concurrent pushes make each other fail, so only tries between which the remote did not move are counted."""
-    full, said, last, left = f"refs/notes/{ref}", "", "", TRIES
+    full, fault, last, left = f"refs/notes/{ref}", "", "", TRIES
     with alone(git, "notes-push"):
         while left and git.resolve(full):
             there = _fetched(git, remote, ref)
             pushed = git.call("push", "--no-verify", "--", remote, f"{full}:{full}", timeout=PATIENCE)
             if pushed.code == 0:
                 return ""
-            said, left, last = pushed.err, left - (there == last), there
-    return said
+            fault, left, last = pushed.err, left - (there == last), there
+    return fault
 
 
 def _fetched(git: Git, remote: str, ref: str) -> str:

@@ -55,11 +55,11 @@ def names_at(git: Git, remote: str, prefix: str) -> frozenset[str]:
 def push_branch(git: Git, remote: str, commit: str, branch: str) -> Pushed:
     """Push a commit to a branch, never by force. CannotTell if the remote does not answer."""
     out = git.call("push", "--porcelain", "--no-verify", "--", remote, f"{commit}:{branch}", timeout=PATIENCE)
-    said = f"{out.text}\n{out.err}".strip()
+    output = f"{out.text}\n{out.err}".strip()
     if out.code == 0:
-        return Pushed(True, said)
+        return Pushed(True, output)
     if re.search(r"^!\t", out.text, re.MULTILINE):
-        return Pushed(False, f"the push was refused: {refusal(said)}\n{said}")
+        return Pushed(False, f"the push was refused: {refusal(output)}\n{output}")
     raise unreached(remote, out.err or out.text)
 
 
@@ -148,18 +148,18 @@ def answers(git: Git, remote: str) -> bool:
     return git.call("ls-remote", "--heads", "--", remote, "refs/heads/", timeout=ASKING).code == 0
 
 
-def unreached(remote: str, said: str) -> CannotTell:
+def unreached(remote: str, output: str) -> CannotTell:
     """The error for a failed call to a remote: CannotTell if it refused, Away if it was not reached."""
-    if REFUSED.search(said):
-        return CannotTell(f"the remote {remote} refuses: {refusal(said)}")
-    lines = [line for line in said.splitlines() if line.strip() and not line.startswith("To ")]
+    if REFUSED.search(output):
+        return CannotTell(f"the remote {remote} refuses: {refusal(output)}")
+    lines = [line for line in output.splitlines() if line.strip() and not line.startswith("To ")]
     first = next((line for line in lines if line.startswith("fatal:")), lines[0] if lines else "no answer")
     return Away("remote", f'the remote {remote} cannot be reached: {first} (set [git] remote = "" to work without it)')
 
 
-def refusal(said: str) -> str:
+def refusal(output: str) -> str:
     """Why a push was refused, in the words of git and of the remote's hooks."""
-    lines = said.splitlines()
+    lines = output.splitlines()
     own = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:") and "error: hook declined" not in line]
     found = (REFUSED.search(line) for line in lines)
     words = next((" ".join(match[1].split()) for match in found if match), "the push was refused")

@@ -121,7 +121,7 @@ class Git:
             raise GitError(f"git could not be started: {e}", "see `detent doctor`") from e
         return lambda: _answer(child, args[0], stdin, timeout)
 
-    def both(self, one: Sequence[str], other: Sequence[str], other_index: Path) -> tuple[list[str], list[str]]:
+    def run_both(self, one: Sequence[str], other: Sequence[str], other_index: Path) -> tuple[list[str], list[str]]:
         """The output of two read-only calls made in parallel; the second uses an index of its own."""
         asked = self._asked(other, b"", other_index, None, 300)
         try:
@@ -209,8 +209,8 @@ class Git:
         """Environment variables for author and committer, with a fallback for a person without a git identity."""
         name = self.config("user.name") or "Detent"
         mail = self.config("user.email") or "detent@localhost"
-        said = {"NAME": name, "EMAIL": mail, **({"DATE": at} if at else {})}
-        return {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in said.items()}
+        values = {"NAME": name, "EMAIL": mail, **({"DATE": at} if at else {})}
+        return {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in values.items()}
 
     def commit(self, tree: str, parents: Sequence[str], message: str, at: str) -> str:
         """A commit object. The same values give the same commit, so that it can be made again after a crash."""

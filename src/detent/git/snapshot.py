@@ -184,7 +184,7 @@ def _text(file: Path) -> str:
 def looked_over(git: Git, run: str) -> tuple[list[str], list[str]]:
     """Untracked files, and the paths that changed in the workspace since the run's newest snapshot."""
     index, asked = index_of(git, run), ("diff-files", "-z", "--name-only")
-    unknown, changed = git.both(UNTRACKED, asked, index)
+    unknown, changed = git.run_both(UNTRACKED, asked, index)
     if changed:  # some tests only touch data files, so their content is compared; code that was touched could have been different meanwhile
         git.call("update-index", "-q", "--refresh", index=index)
         other = git.run(*asked, index=index).items

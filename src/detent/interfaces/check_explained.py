@@ -8,7 +8,7 @@ from detent.blocks.check_card import SCHEMA, clickable, cut, fit_lines, row, wra
 from detent.blocks.open_flags import hunk_of
 from detent.kernel.model import Flag
 
-MOST_SAID = 12  # lines of a runner's output
+MOST_OUTPUT = 12  # lines of a runner's output
 MOST_CHANGED = 8  # lines that were changed for a trial
 LEVELS = {"ask": "flag", "note": "note", "fail": "failed"}
 
@@ -39,8 +39,8 @@ def _tried(repeated: Repeated, place: str, width: int) -> Iterator[str]:
     """A trial and the first changed lines of its patch; the whole patch is in the commands that repeat it."""
     trial = repeated.trial
     yield from wrapped("tried", f"{trial.what}: {trial.came}", width)
-    said = trial.said.get(place, "") if place in trial.about else "\n".join(trial.said.values())
-    yield from fit_lines(said.splitlines()[:MOST_SAID], width)
+    message = trial.said.get(place, "") if place in trial.about else "\n".join(trial.said.values())
+    yield from fit_lines(message.splitlines()[:MOST_OUTPUT], width)
     changed = [line for line in trial.patch.splitlines() if line[:1] in ("-", "+") and line[:4] not in ("--- ", "+++ ")]
     yield from fit_lines(changed[:MOST_CHANGED], width)
     yield from () if trial.whole else [row("", "  the change that was tried is too long to keep")]

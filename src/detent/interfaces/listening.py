@@ -29,8 +29,8 @@ def listen(port: int, host: str = "127.0.0.1") -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as e:
-        said = f"{host} port {port} cannot be used: {e.strerror}" if host != "127.0.0.1" else f"port {port} cannot be used: {e.strerror}"
-        raise DetentError(said, "choose another one with --port, or 0 for any that is free") from e
+        message = f"{host} port {port} cannot be used: {e.strerror}" if host != "127.0.0.1" else f"port {port} cannot be used: {e.strerror}"
+        raise DetentError(message, "choose another one with --port, or 0 for any that is free") from e
 
 
 def leaving(app: Asgi) -> Asgi:
@@ -45,7 +45,7 @@ def leaving(app: Asgi) -> Asgi:
     return call
 
 
-async def serve_until_signal(app: Asgi, listening: socket.socket, said: str, ending: asyncio.Event | None = None) -> int:
+async def serve_until_signal(app: Asgi, listening: socket.socket, text: str, ending: asyncio.Event | None = None) -> int:
     """Serve until a signal comes, printing `said` once ready; returns 128 + the signal's number. `ending` is set first, so that
     endless responses can finish."""
     config = uvicorn.Config(
@@ -60,7 +60,7 @@ async def serve_until_signal(app: Asgi, listening: socket.socket, said: str, end
 
     async with anyio.create_task_group() as group:
         await group.start(end_on_signal, end, ended_by)
-        print(said, flush=True)
+        print(text, flush=True)
         await server.serve([listening])
         group.cancel_scope.cancel()
     return ended_by[0]

@@ -110,9 +110,9 @@ class PostgresJournal:
         try:
             db = psycopg.connect(self._url, autocommit=True, connect_timeout=10, options=f"-c search_path=detent {server}", **ours)  # type: ignore[arg-type]
         except psycopg.Error as e:
-            said = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
+            message = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
             raise JournalAway(
-                f"the journal at {self.name} cannot be reached: {said}", "check [queue] url, and that the server is running"
+                f"the journal at {self.name} cannot be reached: {message}", "check [queue] url, and that the server is running"
             ) from e
         return db
 

@@ -18,7 +18,7 @@ SPOKEN = {
     "rollback": "went back to an earlier step",
     "start": "accepted what failed at the start",
 }  # what people said that is shown again when the branch lands
-MOST_SAID, LONGEST = 40, 200
+MOST_REMARKS, LONGEST = 40, 200
 MISSING = re.compile(r"(\d+) more lines are left out here; ")
 MOST_ALIKE, MOST_REFUSED = 20, 60  # consecutive refusals before a person is asked: with the same reason, with any
 AGENT = "agent"  # the counter of consecutive agents that ended without an answer
@@ -48,8 +48,8 @@ def refusal(table: Table[T], run: Run[T], sent: Sent, on: str) -> Found | None:
 def shut(locks: tuple[Lock, ...], run: Run[T]) -> Found | None:
     """The refusal of the first lock that is shut; None if all are open."""
     for lock in locks:
-        if said := lock.shut(run):
-            return Found(refused=(said,), locked=lock.says == "LOCKED")
+        if reason := lock.shut(run):
+            return Found(refused=(reason,), locked=lock.says == "LOCKED")
     return None
 
 
@@ -73,14 +73,14 @@ def _why(way: Go[T], sent: Sent) -> tuple[str, ...]:
 
 def _refused(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
     """Nothing moves and no counter counts; but after too many refusals in a row the agent is going in circles, and a person is asked."""
-    said = "\n".join(found.refused)
-    alike, every = run.refusals[0] + 1 if said == run.refused else 1, run.refusals[1] + 1
+    reason = "\n".join(found.refused)
+    alike, every = run.refusals[0] + 1 if reason == run.refused else 1, run.refusals[1] + 1
     state = table.states[run.state]
     if sent.by == state.actor == "agent" and not state.end and (alike >= MOST_ALIKE or every >= MOST_REFUSED):
         times = f"{alike} times in a row for the same reason" if alike >= MOST_ALIKE else f"{every} times in a row"
-        why = f"the agent's calls were refused {times}, so the run waits for a person: {said}"
+        why = f"the agent's calls were refused {times}, so the run waits for a person: {reason}"
         return _take(table, table.broken, run, sent, Found(unclear=why, output=why), (why,))
-    kept = msgspec.structs.replace(run, refused=said, refusals=(alike, every))
+    kept = msgspec.structs.replace(run, refused=reason, refusals=(alike, every))
     return Decision(_next(kept, run.state), "LOCKED" if found.locked else "REFUSED", found.refused, ())
 
 
@@ -111,7 +111,7 @@ def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, re
     if sent.by != "human":
         after = msgspec.structs.replace(after, not_before="")
     if sent.by == "human" and sent.verb in SPOKEN:
-        after = msgspec.structs.replace(after, said=heard(after.said, spoken(sent)))
+        after = msgspec.structs.replace(after, said=with_line(after.said, spoken(sent)))
     if sent.child:
         after = msgspec.structs.replace(after, joined=(*after.joined, sent.child))
     for change in way.changes:
@@ -120,14 +120,14 @@ def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, re
     return Decision(_next(after, to), way.says, reasons, tuple(dict.fromkeys(e.name for e in (*way.owes, *table.always))))
 
 
-def heard(said: tuple[str, ...], line: str) -> tuple[str, ...]:
+def with_line(remarks: tuple[str, ...], line: str) -> tuple[str, ...]:
     """Add a line to what people said. A long list keeps its first and last lines and says how many are left out: no flood hides one."""
-    if len(said) < MOST_SAID:
-        return (*said, line)
-    half = MOST_SAID // 2
-    gone = int(found[1]) if (found := MISSING.match(said[half])) else 0
-    rest = said[half + 1 :] if found else said[half:]
-    return (*said[:half], f"{gone + 1} more lines are left out here; `detent history` shows them all", *rest[1:], line)
+    if len(remarks) < MOST_REMARKS:
+        return (*remarks, line)
+    half = MOST_REMARKS // 2
+    left_out = int(found[1]) if (found := MISSING.match(remarks[half])) else 0
+    rest = remarks[half + 1 :] if found else remarks[half:]
+    return (*remarks[:half], f"{left_out + 1} more lines are left out here; `detent history` shows them all", *rest[1:], line)
 
 
 def spoken(sent: Sent) -> str:

@@ -17,8 +17,8 @@ BACK = "(back)"  # as a target: the state that the run remembers
 STAY = "(stay)"  # as a target: the current state
 
 
-Said = str | Flag | tuple[Flag, ...] | None  # what a gate returns: a failure, flags, or nothing
-Gate = Callable[..., Said]  # its name names the gate, its docstring is the rule
+GateResult = str | Flag | tuple[Flag, ...] | None  # what a gate returns: a failure, flags, or nothing
+Gate = Callable[..., GateResult]  # its name names the gate, its docstring is the rule
 Change = Callable[[Run[T], Sent, Found], Run[T]]  # pure; its result is part of the event
 
 
@@ -247,9 +247,9 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
     def instruction(self, run: Run[T]) -> str:
         """The next call to make, in words, with the run's id and that of the open question filled in."""
         on = self.expects(run)
-        said = self.moves[on].how if on else ""
-        asked = self.facts(run).get("decision_id", "") if "answer ID " in said else ""
-        named = said.replace("answer ID ", f"answer {asked} ") if asked else said
+        how = self.moves[on].how if on else ""
+        asked = self.facts(run).get("decision_id", "") if "answer ID " in how else ""
+        named = how.replace("answer ID ", f"answer {asked} ") if asked else how
         return named.replace("--run ID", f"--run {run.id}")
 
 

@@ -28,8 +28,8 @@ def by_webhook(message: Notification, way: NotifyWay) -> None:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(_proxies(address, way.env)), _Stay)
     try:
         asked = urllib.request.Request(address, json.dumps(body).encode(), headers, method="POST")
-        with opener.open(asked, timeout=PATIENCE) as said:
-            said.read(1000)
+        with opener.open(asked, timeout=PATIENCE) as response:
+            response.read(1000)
     except urllib.error.HTTPError as e:
         with e:
             raise NotSent(f"it answered {e.code}") from None

@@ -93,8 +93,8 @@ class TableBoard:
         found = []
         for id, text, slots, since, left in rows:
             holder = msgspec.json.decode(text, type=Holder)
-            gone = is_here(holder) and not is_alive(holder)
-            found.append(Worker(id, holder.host, holder.pid, slots, since, min(left, -1.0) if gone else left))
+            dead = is_here(holder) and not is_alive(holder)
+            found.append(Worker(id, holder.host, holder.pid, slots, since, min(left, -1.0) if dead else left))
         return found
 
     def slots(self) -> int:

@@ -83,13 +83,13 @@ def _unixepoch(word: str) -> float:
 def unreachable(engine: sa.Engine, e: sa.exc.SQLAlchemyError) -> Unreachable:
     """The error for a database error, without the password in its URL."""
     where = engine.url.render_as_string(hide_password=True)
-    said = str(getattr(e, "orig", None) or e).strip().splitlines()[0]
+    message = str(getattr(e, "orig", None) or e).strip().splitlines()[0]
     way = (
         "check the file's permissions and the disk"
         if engine.dialect.name == "sqlite"
         else "check [queue] url, and that the server is running"
     )
-    return Unreachable(f"the queue at {where} cannot be reached: {said}", way)
+    return Unreachable(f"the queue at {where} cannot be reached: {message}", way)
 
 
 def _postgres(url: str) -> Database:

@@ -57,11 +57,11 @@ class Leases:
         leases = self._read()
         if any(self._is_former(lease) for lease in leases):
             self.excused |= {lease.id for lease in leases if lease.left < 0 or self._is_former(lease)}
-        gone = holding - {lease.id for lease in leases} - {self.me}
+        dead = holding - {lease.id for lease in leases} - {self.me}
         for lease in leases:
             if lease.id != self.me and self._is_dead(lease):
-                gone.add(lease.id)
-        return sorted(gone)
+                dead.add(lease.id)
+        return sorted(dead)
 
     def _read(self) -> list[Lease]:
         w = self.database.tables.workers

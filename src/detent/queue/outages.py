@@ -16,13 +16,13 @@ def write(found: dict[str, OutageRow]) -> str:
     return json.dumps({thing: row._asdict() for thing, row in found.items()})
 
 
-def met(found: dict[str, OutageRow], thing: str, said: str, now: float) -> OutageRow:
+def met(found: dict[str, OutageRow], thing: str, message: str, now: float) -> OutageRow:
     """The row of an outage after one more failure. Failures before the next retry count as one."""
     before, row = found.get(thing), RECOVERY[thing]
     if before is not None and before.until > now:
-        return before._replace(said=said)
+        return before._replace(said=message)
     tries = before.tries + 1 if before is not None else 1
-    return OutageRow(thing, said, before.since if before is not None else now, now + row.wait(tries), tries)
+    return OutageRow(thing, message, before.since if before is not None else now, now + row.wait(tries), tries)
 
 
 def after(found: dict[str, OutageRow], cause: str) -> dict[str, OutageRow]:

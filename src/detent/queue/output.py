@@ -17,19 +17,19 @@ class ExecutionOutput:
     def __init__(self, keep: Callable[[str], bool | None]) -> None:
         self.keep = keep  # returns False if it cannot store now
         self.tail = ""
-        self.last, self.heard = "", time.monotonic()
+        self.last, self.last_fed = "", time.monotonic()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._text, self._kept, self._lock = "", time.monotonic(), threading.Lock()
 
     def feed(self, chunk: bytes) -> None:
-        self.heard = time.monotonic()
+        self.last_fed = time.monotonic()
         with self._lock:
             text = self._decoder.decode(chunk)
             self._text += text
             self.tail = (self.tail + text)[-TAIL:]
             lines = [line for line in self._text.splitlines() if line.strip()]
             self.last = lines[-1] if lines else self.last
-        if self.heard - self._kept > EVERY or len(self._text) > PIECE:
+        if self.last_fed - self._kept > EVERY or len(self._text) > PIECE:
             self._keep(self._text.rfind("\n") + 1 or (len(self._text) if len(self._text) > PIECE else 0))
 
     def flush(self) -> None:
@@ -51,4 +51,4 @@ class ExecutionOutput:
 
     def silent(self) -> float:
         """Seconds since the last output."""
-        return time.monotonic() - self.heard
+        return time.monotonic() - self.last_fed

@@ -259,10 +259,10 @@ class Store:
         self._put(c, outages.KEY, outages.write(found))
         return max(1.0, found[outcome.cause].until - now)
 
-    def meet_outage(self, thing: str, said: str) -> None:
+    def meet_outage(self, thing: str, message: str) -> None:
         """Store an outage."""
         with self.changing() as c:
-            self._met(c, ExecutionEnd("again", said, cause=thing))
+            self._met(c, ExecutionEnd("again", message, cause=thing))
 
     def clear(self, thing: str) -> bool:
         """Remove an outage, and enqueue what waited for it in its old order; whether there was one."""

@@ -291,8 +291,8 @@ class LocalWorker:
 
 def _tail(here: Running) -> str:
     """The last output of the program, on one line."""
-    said = " ".join(here.output.tail.split())[-LAST_WORDS:]
-    return f"; it last wrote: {said}" if said else ""
+    output = " ".join(here.output.tail.split())[-LAST_WORDS:]
+    return f"; it last wrote: {output}" if output else ""
 
 
 def register(worker: LocalWorker) -> None:

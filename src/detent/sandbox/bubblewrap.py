@@ -83,8 +83,8 @@ class Bubblewrap:
             ]
             words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(cwd.resolve()), "--clearenv"]
             words += [word for name, value in {"HOME": str(home), **env}.items() for word in ("--setenv", name, value)]
-            status, told = fds.pipe()
-            words += ["--json-status-fd", str(told), "--seccomp", str(fds.of(self.filters[inside.network]))]
+            status, status_writer = fds.pipe()
+            words += ["--json-status-fd", str(status_writer), "--seccomp", str(fds.of(self.filters[inside.network]))]
             command = [str(self.program), "--args", str(fds.of(packed(words))), "--", *argv]
             group = self._group(stack)
             source = fds.copy(stdin)
@@ -92,7 +92,7 @@ class Bubblewrap:
                 ran = run(command, Path("/"), {}, timeout, wanted, source, stderr, watch, fds.passed, group.join)
             except (OSError, subprocess.SubprocessError) as e:
                 raise CannotTell(f"the sandbox broke: {self.program} could not be started: {e}") from e
-            fds.close(told)
+            fds.close(status_writer)
             return judged(ran, os.read(status, 1 << 16), argv[0], group.hit())
 
     def _group(self, stack: ExitStack) -> ControlGroup:
@@ -175,11 +175,11 @@ def judged(ran: Ran, status: bytes, name: str, limit: str) -> Ran:
     ran = ran._replace(limit=limit, leftovers=0)  # the namespace ends them before they can be counted
     if ran.timed_out or ran.stopped or b'"exit-code"' in status:
         return ran
-    said = ran.output.strip()[-2000:]
-    if said.startswith("bwrap: execvp "):
-        code = next((c for c in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR) if said.endswith(os.strerror(c))), errno.EIO)
+    output = ran.output.strip()[-2000:]
+    if output.startswith("bwrap: execvp "):
+        code = next((c for c in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR) if output.endswith(os.strerror(c))), errno.EIO)
         raise OSError(code, os.strerror(code), name)
-    raise CannotTell(f"the sandbox broke, so '{name}' did not run to its end inside it: {said or 'bubblewrap was ended'}")
+    raise CannotTell(f"the sandbox broke, so '{name}' did not run to its end inside it: {output or 'bubblewrap was ended'}")
 
 
 def make(home: Path, limits: ProcessLimits, names: bool = False) -> Bubblewrap:

@@ -203,10 +203,10 @@ class Container:
         ran = ran._replace(leftovers=0)  # the container ends them before they can be counted
         if ran.timed_out or ran.stopped:  # it may have been created after we removed it
             self.engine.call(self.engine.remove(end.name))
-        said = _last(folder / "status")
-        if end.why and not said.startswith("ended "):
+        status = _last(folder / "status")
+        if end.why and not status.startswith("ended "):
             return ran._replace(exit_code=None, timed_out=end.why == "timeout", stopped=end.why == "unwanted")
-        match said.split():
+        match status.split():
             case ["ended", code, ooms, forks]:
                 limit = "memory" if ooms != "0" else "processes" if forks != "0" else ""
                 return ran._replace(exit_code=int(code), limit=limit)
@@ -217,8 +217,8 @@ class Container:
                     f"the sandbox does not hold {LIMITS[what]}: inside it is {value}, not {wanted}; '{program}' was not started"
                 )
         end.now("broken")
-        heard = (folder / "said").read_text(errors="replace").strip()[-2000:] if (folder / "said").exists() else ""
-        raise CannotTell(f"the sandbox broke, so '{program}' did not run to its end inside it: {heard or f'{self.name} was ended'}")
+        output = (folder / "said").read_text(errors="replace").strip()[-2000:] if (folder / "said").exists() else ""
+        raise CannotTell(f"the sandbox broke, so '{program}' did not run to its end inside it: {output or f'{self.name} was ended'}")
 
 
 def _mounted(places: Sequence[Mount]) -> list[str]:

@@ -71,9 +71,9 @@ def find(name: str, folders: Sequence[str] = PROGRAM_FOLDERS) -> ContainerEngine
     engine = ContainerEngine(name, program)
     asked = engine.call([*engine.command, "version"])
     if asked.returncode != 0:
-        said = asked.stderr.strip().splitlines()
+        lines = asked.stderr.strip().splitlines()
         raise DetentError(
-            f"{name} does not work here, and nothing is run without it: {said[-1] if said else 'it says nothing'}", INSTALL[name]
+            f"{name} does not work here, and nothing is run without it: {lines[-1] if lines else 'it says nothing'}", INSTALL[name]
         )
     return engine
 

@@ -58,8 +58,8 @@ def main() -> int:
     libc.prctl(SET_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     libc.prctl(SET_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
-    said = None if errors == "-" else os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    engine = subprocess.Popen(run, stderr=said, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM}))
+    stderr = None if errors == "-" else os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    engine = subprocess.Popen(run, stderr=stderr, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM}))
     signal.signal(signal.SIGTERM, lambda *_: end(engine, remove))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     if os.getppid() != int(parent):  # it died before its death could be noticed

@@ -82,7 +82,7 @@ def probe(sandbox: Sandbox, outer: Mapping[str, str], network: bool = False) -> 
 
 
 def _try(sandbox: Sandbox, outer: Mapping[str, str], network: bool) -> tuple[str, ...]:
-    with tempfile.TemporaryDirectory(prefix="detent-probe-") as folder, _listening(Path(folder)) as heard:
+    with tempfile.TemporaryDirectory(prefix="detent-probe-") as folder, _listening(Path(folder)) as listening:
         work = Path(folder) / "room"
         (work / "conf").mkdir(parents=True)
         (work / "conf" / "guarded").write_text("as it was")
@@ -90,8 +90,8 @@ def _try(sandbox: Sandbox, outer: Mapping[str, str], network: bool) -> tuple[str
         (Path(folder) / "secret").write_text("secret")
         room = Room(work, (work / "conf" / "guarded", work / "absent"), (), toolchains(outer), network)
         if network and getattr(sandbox, "names", False):
-            heard["abstract"] = ""  # with network and named sockets allowed, these are the machine's too, as docs/sandbox.md says
-        outside: OutsidePlaces = {**heard, **_facts(outer), "folder": folder, "network": network}  # type: ignore[typeddict-item]  # three parts, one whole
+            listening["abstract"] = ""  # with network and named sockets allowed, these are the machine's too, as docs/sandbox.md says
+        outside: OutsidePlaces = {**listening, **_facts(outer), "folder": folder, "network": network}  # type: ignore[typeddict-item]  # three parts, one whole
         (Path(folder) / "outside.json").write_text(json.dumps(outside | {"guarded": str(room.guarded[0]), "absent": str(room.guarded[1])}))
         command = [os.path.realpath(sys.executable), "-I", "-S", "attacks.py"]
         try:

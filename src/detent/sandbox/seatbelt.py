@@ -128,10 +128,10 @@ def holes(sandbox: Seatbelt) -> tuple[str, ...]:
         room = Room(work, (work / "guarded",), (), (Path(sys.prefix), Path(sys.base_prefix)))
         words = [sys.executable, "-I", "attacks.py", str(secret), str(outside), str(work / "guarded"), port]
         try:
-            said = sandbox.run(words, work, {"PATH": "/usr/bin:/bin"}, 60, room).output.splitlines()
+            lines = sandbox.run(words, work, {"PATH": "/usr/bin:/bin"}, 60, room).output.splitlines()
         except OSError as e:
             return (f"the probe could not look: {e.strerror}",)
-    return tuple(said[:-1]) if said[-1:] == ["done"] else (f"the probe could not look: {' '.join(said)[-200:]}",)
+    return tuple(lines[:-1]) if lines[-1:] == ["done"] else (f"the probe could not look: {' '.join(lines)[-200:]}",)
 
 
 @contextmanager

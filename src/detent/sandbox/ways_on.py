@@ -37,7 +37,7 @@ SOCKETS = ("/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock"
 
 def lack(fault: str) -> str:
     """What the machine lacks, from bubblewrap's error; the whole error if it is unknown."""
-    return next((f"{means} ({said})" for said, means in LACKS.items() if said in fault), fault)
+    return next((f"{means} ({message})" for message, means in LACKS.items() if message in fault), fault)
 
 
 def ways_on() -> str:

@@ -110,8 +110,8 @@ def _counts(room: ToolRoom, args: GrepArguments, source: Source) -> tuple[list[s
 
 def _lines(room: ToolRoom, args: GrepArguments, source: Source) -> tuple[list[str], int]:
     """The matching lines as they are in the file now; the search program's own copy is not shown."""
-    said = (m for line in source.found.data.split(b"\n") if (m := LINE.match(line)))
-    hits = sorted((p, int(m[2]), m[3] == b":") for m in said if (p := source.path(m[1])) is not None)
+    matches = (m for line in source.found.data.split(b"\n") if (m := LINE.match(line)))
+    hits = sorted((p, int(m[2]), m[3] == b":") for m in matches if (p := source.path(m[1])) is not None)
     out: list[str] = []
     for path, group in groupby(hits[: args.head_limit], itemgetter(0)):
         try:

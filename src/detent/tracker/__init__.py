@@ -18,7 +18,7 @@ from detent.tracker.tracker_protocol import (
     Tracker,
     TrackerChange,
     TrackerError,
-    TrackerSaid,
+    TrackerResult,
     UnknownItem,
     open_of,
 )
@@ -38,7 +38,7 @@ __all__ = [
     "Tracker",
     "TrackerChange",
     "TrackerError",
-    "TrackerSaid",
+    "TrackerResult",
     "UnknownItem",
     "loaded",
     "make_tracker",
@@ -53,7 +53,7 @@ class Means(NamedTuple):
     store: Path  # a folder shared by all checkouts of the repository
     clock: Callable[[], str]
     find: Callable[[str], str]  # program name -> path; empty if it is missing
-    call: Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]  # run a program in the checkout with these additional variables
+    call: Callable[[Sequence[str], Mapping[str, str]], TrackerResult]  # run a program in the checkout with these additional variables
     env: Mapping[str, str]  # the caller's environment: addresses and tokens of services
     url: str = ""  # the database that several machines share; empty if there is none
     forge: "Callable[[str], tuple[Api, ForgeProject]] | None" = None  # forge kind -> its API and the project there

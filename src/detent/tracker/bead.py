@@ -48,27 +48,27 @@ class Bead(msgspec.Struct, frozen=True):
     dependencies: list[Dependency] | None = None
 
 
-def unwrapped(text: str, said: str) -> list[Any]:
+def unwrapped(text: str, command: str) -> list[Any]:
     """The issues in an answer: a bare list, {schema_version, items}, {schema_version, data}, or a single issue."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as e:
-        raise TrackerError(f"{said} answered with something that is not JSON: {str(e)[:200]}", "try it by hand") from e
+        raise TrackerError(f"{command} answered with something that is not JSON: {str(e)[:200]}", "try it by hand") from e
     for name in ("data", "items"):
         if isinstance(value, dict) and "schema_version" in value and name in value:
             value = value[name]
             break
     if isinstance(value, dict) and "error" in value:
-        raise TrackerError(f"{said}: {value['error']}", "try it by hand")
+        raise TrackerError(f"{command}: {value['error']}", "try it by hand")
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def items_in(values: Iterable[Any], said: str) -> list[Item]:
+def items_in(values: Iterable[Any], command: str) -> list[Item]:
     """Issues as Items. TrackerError if one cannot be read: a partial list must not pass for the whole."""
     try:
         beads = msgspec.convert([_plain(v) for v in values], list[Bead])
     except (msgspec.ValidationError, RecursionError) as e:
-        raise TrackerError(f"{said}: an issue cannot be read: {e}", "is this a newer beads?") from e
+        raise TrackerError(f"{command}: an issue cannot be read: {e}", "is this a newer beads?") from e
     return [item_of(bead) for bead in beads if bead.status != GONE]
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from detent.tracker.bead import FOUND_IN, items_in, unwrapped
-from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, TrackerSaid, UnknownItem, add_note
+from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, TrackerResult, UnknownItem, add_note
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 ENVELOPE = {"BD_JSON_ENVELOPE": "1"}
@@ -21,7 +21,7 @@ class Beads:
 
     name = "beads"
 
-    def __init__(self, program: str, call: Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]) -> None:
+    def __init__(self, program: str, call: Callable[[Sequence[str], Mapping[str, str]], TrackerResult]) -> None:
         self.program, self.call = program, call
 
     def items(self, *ids: str) -> list[Item]:
@@ -51,13 +51,13 @@ class Beads:
     def claim(self, id: str, who: str) -> bool:
         """Claim with bd's compare-and-swap. If refused, look at the item: it may be ours already, from before a crash."""
         _sound(id)
-        said = self._call("--actor", who, "update", id, "--claim")
-        if said.code == 0:
+        result = self._call("--actor", who, "update", id, "--claim")
+        if result.code == 0:
             return True
         item = self.items(id)[0]
         if item.assignee == who or item.assignee or item.status == "closed":
             return item.assignee == who and item.status != "closed"
-        raise TrackerError(f"`bd update {id} --claim` failed: {_words(said)}", "try it by hand")
+        raise TrackerError(f"`bd update {id} --claim` failed: {_words(result)}", "try it by hand")
 
     def change(self, id: str, change: TrackerChange) -> Item:
         now = self.items(id)[0]
@@ -83,29 +83,29 @@ class Beads:
 
     def sync(self) -> str:
         """Run `bd sync`. Versions without that command need none."""
-        said = self._call("sync", json=False)
-        missing = said.code != 0 and any(word in _words(said).lower() for word in NO_COMMAND)
-        return "" if said.code == 0 or missing else f"`bd sync`: {_words(said)}"
+        result = self._call("sync", json=False)
+        missing = result.code != 0 and any(word in _words(result).lower() for word in NO_COMMAND)
+        return "" if result.code == 0 or missing else f"`bd sync`: {_words(result)}"
 
     # -- inside --------------------------------------------------------------------------------------------------------------
 
-    def _call(self, *words: str, json: bool = True) -> TrackerSaid:
+    def _call(self, *words: str, json: bool = True) -> TrackerResult:
         cut = words.index("--") if "--" in words else len(words)
         return self.call([self.program, *words[:cut], *(["--json"] if json else []), *words[cut:]], ENVELOPE)
 
-    def _done(self, *words: str) -> TrackerSaid:
-        said = self._call(*words)
-        if said.code != 0:
-            raise TrackerError(f"`bd {' '.join(words[:2])}` failed: {_words(said)}", "see that bd works in this checkout: bd list")
-        return said
+    def _done(self, *words: str) -> TrackerResult:
+        result = self._call(*words)
+        if result.code != 0:
+            raise TrackerError(f"`bd {' '.join(words[:2])}` failed: {_words(result)}", "see that bd works in this checkout: bd list")
+        return result
 
     def _asked(self, *words: str, about: str = "") -> list[Item]:
-        said = self._call(*words)
-        if said.code != 0 and about and any(word in _words(said).lower() for word in NOT_THERE):
+        result = self._call(*words)
+        if result.code != 0 and about and any(word in _words(result).lower() for word in NOT_THERE):
             raise UnknownItem(about)
-        if said.code != 0:
-            raise TrackerError(f"`bd {words[0]}` failed: {_words(said)}", "see that bd works in this checkout: bd list")
-        return items_in(unwrapped(said.out, f"`bd {words[0]}`"), f"`bd {words[0]}`")
+        if result.code != 0:
+            raise TrackerError(f"`bd {words[0]}` failed: {_words(result)}", "see that bd works in this checkout: bd list")
+        return items_in(unwrapped(result.out, f"`bd {words[0]}`"), f"`bd {words[0]}`")
 
 
 def _edited(now: Item, change: TrackerChange) -> list[str]:
@@ -127,6 +127,6 @@ def _text(text: str) -> str:
     return text.replace("\0", "")[:LONGEST]
 
 
-def _words(said: TrackerSaid) -> str:
+def _words(result: TrackerResult) -> str:
     """What a failed call said; bd uses either stream."""
-    return " ".join((said.err or said.out).split())[:500] or f"exit code {said.code}"
+    return " ".join((result.err or result.out).split())[:500] or f"exit code {result.code}"

@@ -35,8 +35,8 @@ class SharedShelf:
                 db.execute("SET LOCAL search_path TO detent")
                 yield lambda sql, *values: _rows(db, sql, values)
         except psycopg.Error as e:
-            said = (str(e).strip() or type(e).__name__).splitlines()[0]
-            raise TrackerError(f"the items cannot be reached: {said}", "check [queue] url, and that the server is running") from e
+            message = (str(e).strip() or type(e).__name__).splitlines()[0]
+            raise TrackerError(f"the items cannot be reached: {message}", "check [queue] url, and that the server is running") from e
 
 
 def _rows(db: psycopg.Connection[Any], sql: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:

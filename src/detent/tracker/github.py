@@ -38,7 +38,7 @@ class GitHubIssues:
         if edit.add:
             self.api.send("POST", f"{at}/labels", {"labels": list(edit.add)})
         for label in edit.drop:
-            self._gone(f"{at}/labels/{quote(label, safe='')}")
+            self._delete(f"{at}/labels/{quote(label, safe='')}")
         if fields:
             self.api.send("PATCH", at, fields)
 
@@ -52,18 +52,18 @@ class GitHubIssues:
                 self._me = ""  # a token of an app or of CI belongs to no user
         return self._me
 
-    def said(self, number: int) -> list[IssueComment]:
+    def comments(self, number: int) -> list[IssueComment]:
         return [self._comment(row) for row in self.api.pages(f"{self.at}/{number}/comments")]
 
     def say(self, number: int, body: str) -> IssueComment:
         return self._comment(self.api.send("POST", f"{self.at}/{number}/comments", {"body": body}))
 
     def take_back(self, number: int, id: int) -> None:
-        self._gone(f"{self.at}/comments/{id}")
+        self._delete(f"{self.at}/comments/{id}")
 
     # -- inside --------------------------------------------------------------------------------------------------------------
 
-    def _gone(self, path: str) -> None:
+    def _delete(self, path: str) -> None:
         """Delete something; fine if it is already gone."""
         try:
             self.api.send("DELETE", path)

@@ -47,7 +47,7 @@ class GitLabIssues:
     def me(self) -> str:
         return str(self._user().get("username") or "")
 
-    def said(self, number: int) -> list[IssueComment]:
+    def comments(self, number: int) -> list[IssueComment]:
         rows = self.api.pages(f"{self.at}/{number}/notes", sort="asc", order_by="created_at")
         return [self._comment(row) for row in rows if not row.get("system")]
 

@@ -124,8 +124,8 @@ def _read(text: str) -> dict[str, Any]:
 def needs_of(issue: Issue) -> tuple[str, ...]:
     """The issues that this one waits for: by the forge's links, by "blocked by #1", and by task lists that name issues."""
     text = HIDDEN.sub("", FENCED.sub("", issue.body))
-    said = [number for found in NEEDS.finditer(text) for number in re.findall(ONE, found[1])]
-    numbers = [*issue.needs, *map(int, said), *(int(found[1]) for found in TASK.finditer(text))]
+    mentioned = [number for found in NEEDS.finditer(text) for number in re.findall(ONE, found[1])]
+    numbers = [*issue.needs, *map(int, mentioned), *(int(found[1]) for found in TASK.finditer(text))]
     return tuple(dict.fromkeys(str(n) for n in numbers if n != issue.number))
 
 
@@ -134,13 +134,13 @@ def needs_of(issue: Issue) -> tuple[str, ...]:
 
 def body_of(text: str, words: Words, needs: Iterable[str]) -> str:
     """A text with our part added, for people and for machines."""
-    said = [f"Found in #{words.found_in}."] if words.found_in else []
-    said += [f"Blocked by {', '.join(f'#{need}' for need in needs)}."] if (needs := tuple(needs)) else []
+    sentences = [f"Found in #{words.found_in}."] if words.found_in else []
+    sentences += [f"Blocked by {', '.join(f'#{need}' for need in needs)}."] if (needs := tuple(needs)) else []
     plain = bounded(text)
-    if not said and not words.key:
+    if not sentences and not words.key:
         return plain
     raw = {name: value for name, value in words._asdict().items() if value}
-    return f"{plain}\n\n<!-- detent {_safe(raw)} -->\n{' '.join(said)}\n<!-- /detent -->".lstrip("\n")
+    return f"{plain}\n\n<!-- detent {_safe(raw)} -->\n{' '.join(sentences)}\n<!-- /detent -->".lstrip("\n")
 
 
 def rewritten(body: str, text: str | None, fresh: Iterable[str]) -> str:
@@ -156,8 +156,8 @@ def relabelled(labels: tuple[str, ...], change: TrackerChange) -> tuple[tuple[st
     grades = [label for label in labels if PRIORITY.fullmatch(label)] if change.priority is not None else []
     sorts = [label for label in labels if label in TYPES] if change.type else []
     wanted = labels_of(2 if change.priority is None else change.priority, change.type, change.labels)
-    gone = {*change.drop, *grades, *sorts} - set(wanted)
-    return tuple(label for label in wanted if label not in labels), tuple(label for label in labels if label in gone)
+    removed = {*change.drop, *grades, *sorts} - set(wanted)
+    return tuple(label for label in wanted if label not in labels), tuple(label for label in labels if label in removed)
 
 
 def claim_text(who: str) -> str:

@@ -45,7 +45,7 @@ class IssueApi(Protocol):
 class IssueComments(Protocol):
     """The comments on an issue."""
 
-    def said(self, number: int) -> list[IssueComment]: ...
+    def comments(self, number: int) -> list[IssueComment]: ...
 
     def say(self, number: int, body: str) -> IssueComment: ...
 
@@ -86,13 +86,13 @@ class Issues:
         now = self._item(issue)
         if now.status == "closed" or now.assignee not in ("", who):
             return False
-        if holder(self.talk.said(issue.number)) != who:
+        if holder(self.talk.comments(issue.number)) != who:
             mine = self.talk.say(issue.number, written.claim_text(who))
-            if holder(self.talk.said(issue.number)) != who:
+            if holder(self.talk.comments(issue.number)) != who:
                 self.talk.take_back(issue.number, mine.id)
                 return False
         self._become(issue, "in_progress")
-        return holder(self.talk.said(issue.number)) == who  # checked again, since a forge may show new comments late
+        return holder(self.talk.comments(issue.number)) == who  # checked again, since a forge may show new comments late
 
     def change(self, id: str, change: TrackerChange) -> Item:
         issue = self._issue(id)
@@ -132,7 +132,7 @@ class Issues:
             raise UnknownItem(id) from None
 
     def _item(self, issue: Issue, talk: bool = True) -> Item:
-        comments = self.talk.said(issue.number) if talk and issue.talked else []
+        comments = self.talk.comments(issue.number) if talk and issue.talked else []
         return item_of(issue, comments, self.ready, self.board.me() if issue.assignees else "")
 
     def _filed(self, key: str) -> list[Issue]:
@@ -141,7 +141,7 @@ class Issues:
 
     def _hand_to(self, issue: Issue, who: str) -> None:
         """Replace every claim. The new one is posted first, so that nobody can claim in between."""
-        before = claims(self.talk.said(issue.number))
+        before = claims(self.talk.comments(issue.number))
         if who:
             self.talk.say(issue.number, written.claim_text(who))
         for id, _ in before:

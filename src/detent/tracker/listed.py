@@ -85,14 +85,14 @@ def _of_markdown(at: str, title: str, below: list[str]) -> ListedItem:
         labels.insert(0, found[1])
         title = title[: found.start()]
     needs = next((line for line in below if NEEDS.fullmatch(line.strip("-*+ "))), "")
-    said = NEEDS.fullmatch(needs.strip("-*+ "))
+    match = NEEDS.fullmatch(needs.strip("-*+ "))
     row: dict[str, Any] = {
         "title": title,
         "description": "\n".join(line for line in below if line != needs or not needs).strip("\n"),
         "labels": labels,
     }
     row |= {"priority": int(grade[1])} if grade else {}
-    return _listed(at, {**row, "depends_on": said[1] if said else ()})
+    return _listed(at, {**row, "depends_on": match[1] if match else ()})
 
 
 def _csv(name: str, text: str) -> Iterator[ListedItem]:
@@ -155,8 +155,8 @@ def _listed(at: str, row: Any) -> ListedItem:
     texts = {key: _text(at, key, row.get(key)) for key in ("id", "title", "description", "type")}
     title, sort = " ".join(texts["title"].split()), texts["type"].strip().lower() or "task"
     if not title or len(title) > LONGEST_TITLE:
-        said = f"a title of {len(title)} characters" if title else "no title"
-        raise DetentError(f"{at} has {said}", f"say in a line of at most {LONGEST_TITLE} characters what is to be done")
+        fault = f"a title of {len(title)} characters" if title else "no title"
+        raise DetentError(f"{at} has {fault}", f"say in a line of at most {LONGEST_TITLE} characters what is to be done")
     if sort not in SORTS:
         raise DetentError(f"{at} has the type '{sort[:40]}'", f"take one of {', '.join(SORTS)}")
     key = hashlib.sha256(f"{title}\n{texts['description']}".encode("utf-8", "replace")).hexdigest()[:12]
@@ -185,10 +185,10 @@ def _words(at: str, key: str, value: object) -> tuple[str, ...]:
 def _priority(at: str, value: object) -> int:
     if value is None:
         return 2
-    said = value.strip().upper().removeprefix("P") if isinstance(value, str) else value
-    if isinstance(said, bool) or str(said) not in ("0", "1", "2", "3", "4"):
+    given = value.strip().upper().removeprefix("P") if isinstance(value, str) else value
+    if isinstance(given, bool) or str(given) not in ("0", "1", "2", "3", "4"):
         raise DetentError(f"{at}: the priority is {str(value)[:40]!r}", "it is a number from 0, the most urgent, to 4")
-    return int(said)  # type: ignore[call-overload,no-any-return]  # one of the five
+    return int(given)  # type: ignore[call-overload,no-any-return]  # one of the five
 
 
 # -- dependencies among entries ------------------------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def _way(known: dict[str, Item], start: str, end: str) -> tuple[str, ...]:
     return ()
 
 
-class TrackerSaid(NamedTuple):
+class TrackerResult(NamedTuple):
     code: int | None
     out: str
     err: str

@@ -72,8 +72,8 @@ def _with_versions(git: Git, card: Card, flag: Flag) -> Flag:
 
     before, after = ((git.read(tree, flag.place) or b"").decode("utf-8", "replace").splitlines(True) for tree in (card.base, card.tip))
     lines = list(unified_diff(before, after, n=0))[2:]
-    gone, came = ("".join(line[1:] for line in lines if line[0] == sign) for sign in "-+")
-    return msgspec.structs.replace(flag, before=gone, after=came)
+    removed, added = ("".join(line[1:] for line in lines if line[0] == sign) for sign in "-+")
+    return msgspec.structs.replace(flag, before=removed, after=added)
 
 
 def _is_in_main(world: RepoWorld, run: AnyRun, tip: str) -> bool:
@@ -87,11 +87,11 @@ def _flagged(world: RepoWorld, run: AnyRun, card: Card) -> Sent:
     facts = {FLAGS: msgspec.json.encode(card.flags).decode(), "tree": card.tip}
     if world.config_of(run).settings.get("flags.answered_by") != "reviewer":
         return outcome("flagged", **facts)
-    accepts, said, took = _reviewer_says(world, run, card)
+    accepts, reason, took = _reviewer_says(world, run, card)
     who = world.config_of(run).reviewer
     if accepts:
-        return outcome("flags-accepted", f"{who} accepts the flags: {said}", tree=card.tip, who=who, **took)
-    return outcome("flagged", f"The reviewer ({who}) does not accept them: {said}", **facts, **took)
+        return outcome("flags-accepted", f"{who} accepts the flags: {reason}", tree=card.tip, who=who, **took)
+    return outcome("flagged", f"The reviewer ({who}) does not accept them: {reason}", **facts, **took)
 
 
 # -- the reviewer --------------------------------------------------------------------------------------------------------------
@@ -104,8 +104,8 @@ def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str
         text, took = kept_review(file, lambda: ask_reviewer(world.git, world.runs.reviewer(run), _question(world, run, card)), repeats=True)
     except Limited as e:
         return False, str(e), dict(e.sent.facts)
-    said = json.loads(text)
-    return said["accept"], said["reason"], took
+    answer = json.loads(text)
+    return answer["accept"], answer["reason"], took
 
 
 def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
@@ -123,8 +123,8 @@ def read_word(words: str) -> str:
     from detent.gates.plain_values import spans_of
 
     found = [value for _, _, value in spans_of(words) if "accept" in value]
-    said = found[-1] if found else {}
-    accept, reason = said.get("accept"), said.get("reason")
+    answer = found[-1] if found else {}
+    accept, reason = answer.get("accept"), answer.get("reason")
     if not isinstance(accept, bool) or not isinstance(reason, str) or not reason.strip():
         raise CannotTell('the reviewer gave no answer about the flags: {"accept": true or false, "reason": "…"} was expected')
     return json.dumps({"accept": accept, "reason": reason.strip()})

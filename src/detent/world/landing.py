@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from detent.blocks.check_card import markdown_of
-from detent.blocks.open_flags import said_by_people, said_in_trailers
+from detent.blocks.open_flags import list_remarks, remarks_as_trailers
 from detent.door import AnyRun
 from detent.effects.merge import Landed, land
 from detent.effects.publish import write_whole
@@ -38,7 +38,7 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
         world.config_of(run).ways,
         verify,
         lambda argv: open_pr(world, run, collect, argv),
-        said_in_trailers(_said(world, run)),
+        remarks_as_trailers(_remarks(world, run)),
     )
     return landed._replace(reports=collect.digests)
 
@@ -48,8 +48,8 @@ def offer(world: RepoWorld, run: AnyRun) -> Landed:
     collect, tip = world.collector(run), world.git.resolve(f"{run.data.branch}^{{commit}}")
     if not tip:
         raise CannotTell(f"the branch {short(run.data.branch)} is gone")
-    said = _fault(world, run, collect, world.git.tree(tip))
-    return Landed("red-merge" if said else "", output=said or "", reports=collect.digests)
+    fault = _fault(world, run, collect, world.git.tree(tip))
+    return Landed("red-merge" if fault else "", output=fault or "", reports=collect.digests)
 
 
 def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str | None:
@@ -83,9 +83,9 @@ def _body(world: RepoWorld, run: AnyRun) -> tuple[Path, list[str]]:
     """Write the text of a pull request: the plan, commits, what people said, and the proof card. Returns the file and the commits' subjects."""
     card = card_of(world, run)
     commits = [commit.subject for commit in card.change.commits]
-    said = "\n".join(f"- {subject}" for subject in commits)
+    subjects = "\n".join(f"- {subject}" for subject in commits)
     accepted = ACCEPTED.format(run=run.id) if run.accepted == card.card.tip else ""
-    parts = (plan_text(world, run), said, said_by_people(_said(world, run)), markdown_of(card, accepted))
+    parts = (plan_text(world, run), subjects, list_remarks(_remarks(world, run)), markdown_of(card, accepted))
     text = "\n\n".join(part.rstrip("\n") for part in parts if part)[:LONGEST]
     file = world.place.common_dir / "detent" / "pull-requests" / f"{run.id}.md"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ def _body(world: RepoWorld, run: AnyRun) -> tuple[Path, list[str]]:
     return file, commits
 
 
-def _said(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
+def _remarks(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
     """What people said to a run and to its children."""
     return tuple(line for each in world.runs.family(run.id) for line in each.said) or run.said
 

@@ -33,16 +33,16 @@ def opened_by(world: RepoWorld, run: AnyRun, argv: Sequence[str], env: dict[str,
         if pulls is None and world.git.resolve(_opened(run)):
             return url_of(common, run)  # the push has updated it
         if pulls is None and isinstance(run.data, ItemData):
-            said = _said(world, run, max(asked.values()))
-            if said is None:
+            guidance = _guidance_since(world, run, max(asked.values()))
+            if guidance is None:
                 raise CannotTell(CUT_OFF.format(branch=branch, run=run.id))
-            if URL.search(said):
-                return keep_url(common, run.id, said)
+            if URL.search(guidance):
+                return keep_url(common, run.id, guidance)
     _mark(world, run, f"refs/detent/{run.id}/pull-asked/{run.seq}")
     world.runs.share(run)
-    said = _start(world, run, argv, env)
+    output = _start(world, run, argv, env)
     _mark(world, run, _opened(run))
-    return keep_url(common, run.id, said)
+    return keep_url(common, run.id, output)
 
 
 def _start(world: RepoWorld, run: AnyRun, argv: Sequence[str], env: dict[str, str]) -> str:
@@ -83,7 +83,7 @@ def _asked(world: RepoWorld, run: AnyRun) -> dict[str, int]:
     return {name: int(name.rpartition("/")[2]) for name in names}
 
 
-def _said(world: RepoWorld, run: AnyRun, since: int) -> str | None:
+def _guidance_since(world: RepoWorld, run: AnyRun, since: int) -> str | None:
     """The guidance of a person who resumed the run after event `since`; None if nobody did."""
     words = [event.sent.guidance for event in world.runs.history(run.id) if event.on == "resume" and event.run.seq > since]
     return words[-1] if words else None

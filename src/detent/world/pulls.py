@@ -75,7 +75,7 @@ def judged_by_ci(world: RepoWorld, run: AnyRun) -> Sent | None:
     if checks.result == "green":
         return None
     if checks.result == "red":
-        return outcome("ci-red", f"CI fails on {short(run.data.branch)}: {checks.said}")
+        return outcome("ci-red", f"CI fails on {short(run.data.branch)}: {checks.names}")
     now = datetime.fromisoformat(world.clock())
     if checks.result == "none" and (now.timestamp() - _made(world, commit)) > MOST_QUIET:
         raise CannotTell(
@@ -83,7 +83,9 @@ def judged_by_ci(world: RepoWorld, run: AnyRun) -> Sent | None:
         )
     until = (now + timedelta(seconds=LOOK_AGAIN)).isoformat(timespec="seconds")
     raise Unreached(
-        f"CI has not finished yet on {short(run.data.branch)}{f': {checks.said}' if checks.said else ''}", "Detent looks at it again", until
+        f"CI has not finished yet on {short(run.data.branch)}{f': {checks.names}' if checks.names else ''}",
+        "Detent looks at it again",
+        until,
     )
 
 
@@ -94,9 +96,9 @@ def _made(world: RepoWorld, commit: str) -> float:
 # -- its URL -----------------------------------------------------------------------------------------------------------------
 
 
-def keep_url(common: Path, run: str, said: str) -> str:
+def keep_url(common: Path, run: str, output: str) -> str:
     """Store the last URL in the output of a program, for display only."""
-    found = URL.findall(said)
+    found = URL.findall(output)
     if found:
         write_sealed(_file(common, run), found[-1].rstrip(".,)"), durable=False)
     return kept_url(common, run)

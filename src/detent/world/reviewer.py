@@ -74,8 +74,8 @@ def ask_reviewer(git: Git, asking: Asking, question: ReviewQuestion) -> tuple[st
     try:
         return question.read(text), took
     except CannotTell as e:
-        said = text.strip()[:LONGEST_QUOTED]
-        raise CannotTell(f"the reviewer's answer could not be read, twice: {e}. It said: {said or '(nothing)'}", took) from e
+        answer = text.strip()[:LONGEST_QUOTED]
+        raise CannotTell(f"the reviewer's answer could not be read, twice: {e}. It said: {answer or '(nothing)'}", took) from e
 
 
 def _asked(git: Git, asking: Asking, q: ReviewQuestion) -> tuple[str, Took]:
@@ -83,12 +83,12 @@ def _asked(git: Git, asking: Asking, q: ReviewQuestion) -> tuple[str, Took]:
     from detent.agents import AgentFailed, ask  # imported late: few jobs ask a reviewer
 
     begun = time.monotonic()
-    told = {"run": q.name, "state": q.state, "role": "reviewer", "goal": q.goal, "system": q.system, "attempt_id": q.attempt, **q.parts}
-    told["briefing"] = f"{q.system.strip()}\n\n{q.prompt}"
+    payload = {"run": q.name, "state": q.state, "role": "reviewer", "goal": q.goal, "system": q.system, "attempt_id": q.attempt, **q.parts}
+    payload["briefing"] = f"{q.system.strip()}\n\n{q.prompt}"
     with clean_checkout(git, q.tree) as folder:
         turn = asking.turn(folder)
         env = {**turn.env, "DETENT_RUN": q.name, "DETENT_STATE": q.state, "DETENT_ROLE": "reviewer"}
-        turn = turn._replace(briefing=json.dumps(told), prompt=q.prompt, system=q.system, workspace=folder, env=env)
+        turn = turn._replace(briefing=json.dumps(payload), prompt=q.prompt, system=q.system, workspace=folder, env=env)
         try:
             reply = ask(asking.spec, turn, asking.outer)
         except AgentFailed as e:

@@ -74,9 +74,9 @@ def brought(caches: list[Path], root: Path) -> bool:
     return False
 
 
-def _bring(cache: Path, root: Path, told: str) -> None:
+def _bring(cache: Path, root: Path, record: str) -> None:
     """Copy a cached setup into a checkout, with absolute paths in it rewritten."""
-    made = json.loads(told)
+    made = json.loads(record)
     os.utime(cache)
     for path in made["paths"]:
         if not os.path.lexists(root / path):

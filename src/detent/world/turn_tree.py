@@ -50,8 +50,8 @@ class LeftBehind(NamedTuple):
 def begin_turn(world: RepoWorld, run: AnyRun, attempt: str) -> None:
     """Record the workspace, and open a turn."""
     git, tree = world.git, world.snapshot(run)
-    said = {"attempt": attempt, "at": _where(git), "head": git.head(), "unknown": sorted(git.run(*UNKNOWN).items)}
-    commit = git.commit(tree, (), json.dumps(said), world.clock())
+    record = {"attempt": attempt, "at": _where(git), "head": git.head(), "unknown": sorted(git.run(*UNKNOWN).items)}
+    commit = git.commit(tree, (), json.dumps(record), world.clock())
     git.update([(_turn_ref(run.id), commit, git.resolve(_turn_ref(run.id)) or ZERO)])
 
 
@@ -111,10 +111,10 @@ def _began(git: Git, run: str) -> Began | None:
     commit = git.resolve(_turn_ref(run))
     if not commit:
         return None
-    said = json.loads(git.message(commit))
-    if said["at"] != _where(git):
+    record = json.loads(git.message(commit))
+    if record["at"] != _where(git):
         return None  # that workspace is gone, with the turn's work
-    return Began(said["attempt"], commit, git.tree(commit), said["head"], frozenset(said["unknown"]))
+    return Began(record["attempt"], commit, git.tree(commit), record["head"], frozenset(record["unknown"]))
 
 
 def _where(git: Git) -> str:

@@ -86,8 +86,8 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     wish = asked(world.look(run, Sent("due"), tip))
     card = _gated(world, run, _looked(world, run, commit, tip, wish))
     card = msgspec.structs.replace(card, flags=tuple(_as_asked(run, as_named(flag, wish)) for flag in card.flags))
-    said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
-    return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.config_of(run).settings)
+    flags = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
+    return weighed_card(msgspec.structs.replace(card, flags=tuple(flags.values())), world.config_of(run).settings)
 
 
 def _as_asked(run: AnyRun, flag: Flag) -> Flag:

@@ -210,8 +210,8 @@ def _or_cannot_tell() -> Iterator[None]:
 
 
 def _trouble(e: OSError) -> CannotTell:
-    said = f"{e.strerror}: {e.filename}" if e.filename else f"{e.strerror}"
-    return Away("disk", said) if e.errno in (errno.ENOSPC, errno.EDQUOT) else CannotTell(said)
+    message = f"{e.strerror}: {e.filename}" if e.filename else f"{e.strerror}"
+    return Away("disk", message) if e.errno in (errno.ENOSPC, errno.EDQUOT) else CannotTell(message)
 
 
 def _without_keys(found: Found, redact: Redact) -> Found:

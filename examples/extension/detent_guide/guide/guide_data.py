@@ -29,8 +29,8 @@ def written(run: Run[GuideData], sent: Sent, found: Found) -> Run[GuideData]:
 
 def facts(run: Run[GuideData]) -> Mapping[str, str]:
     """The names that the briefings may use, beside those that every briefing has."""
-    told = f"\n## The last attempt failed\n\n~~~~text\n{run.last_error}\n~~~~\n" if run.last_error else ""
-    return {"request": run.data.request, "trouble": told, "commit": run.data.subject or "none"}
+    trouble = f"\n## The last attempt failed\n\n~~~~text\n{run.last_error}\n~~~~\n" if run.last_error else ""
+    return {"request": run.data.request, "trouble": trouble, "commit": run.data.subject or "none"}
 
 
 def unproven(run: Run[GuideData]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from detent.agents.acp.messages import (
 )
 from detent.agents.acp.permission import MayWrite, chosen, why_not
 from detent.agents.agent_protocol import AgentFailed, Sort
-from detent.agents.clients.row import ClientSaid
+from detent.agents.clients.row import ClientReport
 from detent.errors import DetentError
 
 CANNOT = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
@@ -56,7 +56,7 @@ class Session:
 
     def __init__(self, order: SessionOrder, send: Callable[[bytes], None], see: Callable[[News], None]) -> None:
         self.order, self.send, self.see = order, send, see
-        self.said = ClientSaid()
+        self.report = ClientReport()
         self.words: list[str] = []  # the text since the last tool call
         self.wrong: DetentError | None = None
         self.id = ""
@@ -87,7 +87,7 @@ class Session:
                 self.waits[line.id] = lambda again: None  # a second answer to the same request is ignored
                 then(line)
         elif line.id is None:
-            if line.method == "session/update" and not self.said.ended:
+            if line.method == "session/update" and not self.report.ended:
                 self.news(news_of(line.params))
         elif line.method == "session/request_permission":
             self.permit(line.id, decode(line.params, Permission, Permission()))
@@ -129,7 +129,7 @@ class Session:
         self.ask("session/prompt", self.ended, sessionId=self.id, prompt=[{"type": "text", "text": text}])
 
     def fail(self, words: str, sort: Sort | None = None) -> None:
-        self.said = ClientSaid(ended=True, failed=words, sort=sort)
+        self.report = ClientReport(ended=True, failed=words, sort=sort)
 
     # -- the turn --------------------------------------------------------------------------------------------------------
 
@@ -178,4 +178,4 @@ class Session:
             return
         stop = decode(line.result, Ended, Ended()).stop_reason or ""
         failed = f"it stopped: {stop}" if stop in STOPS else ""
-        self.said = ClientSaid("".join(self.words), ended=True, failed=failed, sort=STOPS.get(stop))
+        self.report = ClientReport("".join(self.words), ended=True, failed=failed, sort=STOPS.get(stop))

@@ -14,7 +14,7 @@ from detent.agents.acp.messages import RpcMessage, are_words, decode
 from detent.agents.acp.view import AcpView
 from detent.agents.agent_protocol import AgentFailed, Sort
 from detent.agents.clients.gateway import Gateway
-from detent.agents.clients.row import ClientRow, ClientSaid, Wants
+from detent.agents.clients.row import ClientReport, ClientRow, Wants
 from detent.agents.clients.talk import ClientTalk, Opens, as_value
 from detent.agents.clients.wire_formats import Stop
 from detent.agents.question import Asked
@@ -37,11 +37,11 @@ class AcpTalk:
     def __init__(self, session: Session, view: AcpView, gate: Gateway, wants: Wants, own: bool, patience: float) -> None:
         self.session, self.view, self.gate, self.model, self.own = session, view, gate, wants.model, own
         self.begins = time.monotonic() + patience
-        self.judged: ClientSaid | None = None
+        self.judged: ClientReport | None = None
 
     @property
-    def said(self) -> ClientSaid:
-        return self.judged or self.session.said
+    def report(self) -> ClientReport:
+        return self.judged or self.session.report
 
     def take(self, line: bytes) -> None:
         message = decode(line, RpcMessage, RpcMessage())
@@ -51,31 +51,33 @@ class AcpTalk:
         if self.session.wrong:
             raise self.session.wrong
 
-    def goes_on(self) -> bool:
+    def expects_more(self) -> bool:
         if not self.session.has_begun and time.monotonic() > self.begins:
             raise AgentFailed("Stuck", f"{self.session.order.program} did not begin a session in time")
-        return not self.session.said.ended
+        return not self.session.report.ended
 
     def end(self) -> None:
         self.view.end()
-        if self.session.said.ended and not self.session.said.failed:
-            self.judged = self.judge(self.session.said)
+        if self.session.report.ended and not self.session.report.failed:
+            self.judged = self.judge(self.session.report)
 
-    def judge(self, said: ClientSaid) -> ClientSaid:
+    def judge(self, report: ClientReport) -> ClientReport:
         """Judge the turn by the last model call. An `own` agent may bypass the gateway, so no call there is no failure."""
         last = self.gate.answers.last
         if last is None:
-            return said if self.own else said._replace(failed="it ended its turn without asking its model", sort="Crashed")
+            return report if self.own else report._replace(failed="it ended its turn without asking its model", sort="Crashed")
         if last.fault:
             failed = last.fault.failed()
-            return said._replace(failed=f"it reports success, but {failed.message}", sort=None)
+            return report._replace(failed=f"it reports success, but {failed.message}", sort=None)
         if last.served.stop in STOPS:
             sort, words = STOPS[last.served.stop]
-            return said._replace(failed=words, sort=sort)
+            return report._replace(failed=words, sort=sort)
         asked = {call.model for call in self.gate.answers.calls if call.model}
         if self.model and not self.own and not any(is_same(self.model, name) for name in asked):
-            return said._replace(failed=f"{self.model} should have been asked, but {', '.join(sorted(asked))} was", sort="ModelUnavailable")
-        return said
+            return report._replace(
+                failed=f"{self.model} should have been asked, but {', '.join(sorted(asked))} was", sort="ModelUnavailable"
+            )
+        return report
 
 
 def is_same(wanted: str, asked: str) -> bool:

@@ -2,9 +2,9 @@
 
 from detent.agents.clients.claude import CLAUDE
 from detent.agents.clients.codex import CODEX
-from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
+from detent.agents.clients.row import Access, ClientReport, ClientRow, Wants
 
-__all__ = ["CLIENTS", "Access", "ClientRow", "ClientSaid", "Wants"]
+__all__ = ["CLIENTS", "Access", "ClientReport", "ClientRow", "Wants"]
 
 CLIENTS: dict[str, ClientRow] = {
     "claude": CLAUDE,

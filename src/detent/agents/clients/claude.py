@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from detent.agents.agent_protocol import Progress, Sort
-from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
+from detent.agents.clients.row import Access, ClientReport, ClientRow, Wants
 from detent.agents.clients.wire_formats import ANTHROPIC
 from detent.errors import DetentError
 
@@ -139,12 +139,12 @@ def _line(data: bytes) -> Assistant | ClaudeResult | None:
     return line
 
 
-def read(said: ClientSaid, data: bytes) -> ClientSaid:
+def read(report: ClientReport, data: bytes) -> ClientReport:
     line = _line(data)
-    return _ended(said, line) if isinstance(line, ClaudeResult) else said
+    return _ended(report, line) if isinstance(line, ClaudeResult) else report
 
 
-def _ended(said: ClientSaid, result: ClaudeResult) -> ClientSaid:
+def _ended(report: ClientReport, result: ClaudeResult) -> ClientReport:
     """The result of a turn; it failed if any field says so."""
     well = not result.is_error and result.subtype == "success"
     words = result.result or "; ".join(result.errors) or result.terminal_reason or result.subtype
@@ -152,7 +152,7 @@ def _ended(said: ClientSaid, result: ClaudeResult) -> ClientSaid:
     kind = result.api_error_type or (LOST if result.terminal_reason == LOST else "")
     failed = "" if well and not sort else words
     cost = sum(model.cost for model in result.models.values())
-    return said._replace(text=result.result, ended=True, failed=failed, kind=kind, sort=sort, usd=cost)
+    return report._replace(text=result.result, ended=True, failed=failed, kind=kind, sort=sort, usd=cost)
 
 
 def show(data: bytes) -> Iterator[Progress]:

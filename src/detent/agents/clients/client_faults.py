@@ -70,8 +70,8 @@ def trouble_of(status: int, headers: Mapping[str, str], body: bytes, now: dateti
     fault = next((KINDS[name] for name in named if name in KINDS), None) or BY_STATUS.get(status) or (BUSY if status >= 500 else BAD)
     if status == 429 and fault is BAD:
         fault = LATER
-    said = f"the model's service answered {named[0] if named else 'an error'} ({status}): {error.message or 'it gives no details'}"
-    return Trouble(fault, said[:1000], wait_of(headers, error, details_of(body), now))
+    message = f"the model's service answered {named[0] if named else 'an error'} ({status}): {error.message or 'it gives no details'}"
+    return Trouble(fault, message[:1000], wait_of(headers, error, details_of(body), now))
 
 
 def wait_of(headers: Mapping[str, str], error: ErrorDetail, details: list[Detail], now: datetime) -> float | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from detent.agents.agent_protocol import Progress
-from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
+from detent.agents.clients.row import Access, ClientReport, ClientRow, Wants
 from detent.agents.clients.wire_formats import RESPONSES
 
 ADDRESS = "https://api.openai.com/v1"
@@ -152,15 +152,15 @@ def _line(data: bytes) -> ItemCompleted | Completed | Failed | None:
     return line
 
 
-def read(said: ClientSaid, data: bytes) -> ClientSaid:
+def read(report: ClientReport, data: bytes) -> ClientReport:
     match _line(data):
         case ItemCompleted(item=CodexItem(type="agent_message", text=text)):
-            return said._replace(text=text)
+            return report._replace(text=text)
         case Completed():
-            return said._replace(ended=True)
+            return report._replace(ended=True)
         case Failed(error=error):
-            return said._replace(ended=True, failed=error.message or "it does not say why")
-    return said
+            return report._replace(ended=True, failed=error.message or "it does not say why")
+    return report
 
 
 def show(data: bytes) -> Iterator[Progress]:

@@ -218,9 +218,9 @@ class Handler(BaseHTTPRequestHandler):
             self.refuse(411, "a request needs a content length that is not too large")
             return
         body = self.rfile.read(int(length))
-        said, way = self.gate.refuses(self.command, path, headers), self.gate.way(path)
-        if said or way is None:
-            self.refuse(403, said)
+        reason, way = self.gate.refuses(self.command, path, headers), self.gate.way(path)
+        if reason or way is None:
+            self.refuse(403, reason)
             return
         call = ModelCall(way.wire_format, path, body) if way.wire_format.calls.fullmatch(path) else None
         if call:
@@ -284,8 +284,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
 
-    def refuse(self, status: int, said: str) -> None:
-        data = json.dumps({"type": "error", "error": {"type": "refused_by_detent", "message": f"Refused by Detent: {said}."}}).encode()
+    def refuse(self, status: int, reason: str) -> None:
+        data = json.dumps({"type": "error", "error": {"type": "refused_by_detent", "message": f"Refused by Detent: {reason}."}}).encode()
         self.send_response_only(status)
         for name, value in (("content-type", "application/json"), ("content-length", str(len(data))), ("x-should-retry", "false")):
             self.send_header(name, value)

@@ -35,7 +35,7 @@ class Wants(NamedTuple):
     form: str = ""  # the name of the service's wire format
 
 
-class ClientSaid(NamedTuple):
+class ClientReport(NamedTuple):
     """What a client's output says so far."""
 
     text: str = ""  # its final text
@@ -59,7 +59,7 @@ class ClientRow(NamedTuple):
     argv: Callable[[Wants], list[str]]  # without the program
     env: Callable[[Wants], dict[str, str]]
     files: Callable[[Wants], dict[str, str]]  # path in its home -> text
-    read: Callable[[ClientSaid, bytes], ClientSaid] = lambda said, line: said  # adds one line of output; ignores unknown lines
+    read: Callable[[ClientReport, bytes], ClientReport] = lambda report, line: report  # adds one line of output; ignores unknown lines
     show: Callable[[bytes], Iterable[Progress]] = lambda line: ()  # what a line shows in the live view
     mode: str = ""  # the session mode to set, for ACP agents
     how: str = ""  # how it is driven and held to what it may write, for people to read

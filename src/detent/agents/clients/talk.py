@@ -10,7 +10,7 @@ from typing import Protocol
 
 from detent.agents.agent_protocol import AgentFailed
 from detent.agents.clients.gateway import Gateway
-from detent.agents.clients.row import ClientRow, ClientSaid, Wants
+from detent.agents.clients.row import ClientReport, ClientRow, Wants
 from detent.agents.question import Asked
 
 LONGEST_LINE = 32 << 20
@@ -21,13 +21,13 @@ class ClientTalk(Protocol):
     """One turn with a client: what it reads from standard input, and what its lines say."""
 
     @property
-    def said(self) -> ClientSaid: ...
+    def report(self) -> ClientReport: ...
     @property
     def stdin(self) -> Path: ...
     @property
     def words(self) -> str: ...  # the socket that becomes its standard input; empty: `stdin` is used
     def take(self, line: bytes) -> None: ...
-    def goes_on(self) -> bool: ...  # False: nothing more is expected
+    def expects_more(self) -> bool: ...  # False: nothing more is expected
     def end(self) -> None: ...
 
 
@@ -37,7 +37,7 @@ class Opens(Protocol):
     def __call__(self, asked: Asked, wants: Wants, gate: Gateway) -> AbstractContextManager[ClientTalk]: ...
 
 
-class HeardLines:
+class ClientOutput:
     """A client's output, line by line. `broken` is the error that must end the turn."""
 
     def __init__(self, asked: Asked, talk: ClientTalk, gate: Gateway) -> None:
@@ -71,10 +71,10 @@ class HeardLines:
         self.talk.end()
         self.count()
 
-    def goes_on(self) -> bool:
+    def expects_more(self) -> bool:
         """Whether more output is expected."""
         try:
-            return self.broken is None and self.talk.goes_on()
+            return self.broken is None and self.talk.expects_more()
         except AgentFailed as e:
             self.broken = e
             return False
@@ -82,7 +82,7 @@ class HeardLines:
     def count(self) -> None:
         """Update the meter: calls and tokens as the services count them, dollars as the client does."""
         meter = self.asked.meter
-        meter.turns, meter.usage = self.gate.calls, self.gate.usage._replace(usd=self.talk.said.usd)
+        meter.turns, meter.usage = self.gate.calls, self.gate.usage._replace(usd=self.talk.report.usd)
 
 
 class Prompted:
@@ -91,17 +91,17 @@ class Prompted:
     words = ""
 
     def __init__(self, row: ClientRow, asked: Asked, folder: Path) -> None:
-        self.row, self.asked, self.said = row, asked, ClientSaid()
+        self.row, self.asked, self.report = row, asked, ClientReport()
         self.stdin = folder / "prompt"
         self.stdin.write_text(asked.turn.prompt, encoding="utf-8", errors="backslashreplace")
 
     def take(self, line: bytes) -> None:
         self.asked.log.add("line", line=as_value(line))
-        self.said = self.row.read(self.said, line)
+        self.report = self.row.read(self.report, line)
         for progress in self.row.show(line):
             self.asked.tell(progress)
 
-    def goes_on(self) -> bool:
+    def expects_more(self) -> bool:
         return True
 
     def end(self) -> None: ...

@@ -142,8 +142,8 @@ def read_chat(served: Served, chunk: StreamChunk) -> Served:
         served = served._replace(usage=most(served.usage, Usage(max(0, u.prompt_tokens - cached), u.completion_tokens, cached)))
     served = served._replace(model=chunk.model or served.model)
     for choice in (chunk.choices or [])[:1]:
-        said = choice.delta or choice.message or ChatReply()
-        served = with_end(served._replace(tools=served.tools or bool(said.tool_calls)), choice.finish_reason, CHAT_STOPS)
+        reply = choice.delta or choice.message or ChatReply()
+        served = with_end(served._replace(tools=served.tools or bool(reply.tool_calls)), choice.finish_reason, CHAT_STOPS)
     return served
 
 

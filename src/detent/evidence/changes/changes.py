@@ -147,12 +147,12 @@ class Changes:
     @cached_property
     def moves(self) -> dict[str, str]:
         """The files that were only renamed: old path to new path."""
-        gone, came = ([c.path for c in self.all() if c.how == how] for how in ("deleted", "added"))
-        if not gone or not came:
+        deleted, added = ([c.path for c in self.all() if c.how == how] for how in ("deleted", "added"))
+        if not deleted or not added:
             return {}
         from detent.evidence.source.renamed_files import moves  # few changes have any
 
-        return moves({path: self.text(path)(self.good) for path in gone}, {path: self.text(path)(self.tree) for path in came})
+        return moves({path: self.text(path)(self.good) for path in deleted}, {path: self.text(path)(self.tree) for path in added})
 
     def overlay(self, tree: str) -> dict[str, bytes]:
         """The tests that the step changed, to be laid over another tree: whole test files, and the test part of code files."""
@@ -208,8 +208,8 @@ class Changes:
     def _is_of_an_example(self, path: str, argv: tuple[str, ...]) -> bool:
         """Whether a file only configures an example or benchmark: no tests were collected below its folder, and no command names the folder."""
         folder, _, name = path.rpartition("/")
-        said = " ".join((*argv, *self.preflight))
-        is_named = any(re.search(rf"\b{re.escape(part)}\b", said) for part in folder.split("/"))
+        commands = " ".join((*argv, *self.preflight))
+        is_named = any(re.search(rf"\b{re.escape(part)}\b", commands) for part in folder.split("/"))
         tested = any(file.startswith(f"{folder}/") for file in self._held)
         return (
             name not in ("conftest.py", "CODEOWNERS")

@@ -84,8 +84,8 @@ def _without_tested(line: str) -> str:
     return " ".join(bare.split())
 
 
-def _listed(said: str) -> str:
-    parts = ["?" if ITEM.fullmatch(part.strip("[]\"' ")) else part.strip("[]\"' ") for part in said.split(",")]
+def _listed(text: str) -> str:
+    parts = ["?" if ITEM.fullmatch(part.strip("[]\"' ")) else part.strip("[]\"' ") for part in text.split(",")]
     return ",".join(part for n, part in enumerate(parts) if part != "?" or "?" not in parts[:n])
 
 

@@ -67,7 +67,7 @@ def read_edits(changes: Changes) -> tuple[EditedFile, ...]:
     added, removed = dict[str, set[int]](), dict[str, set[int]]()
     for hunk in hunks(changes.patch()):
         added.setdefault(hunk.path, set()).update(range(hunk.at, hunk.at + len(hunk.new)))
-        removed.setdefault(hunk.path, set()).update(range(hunk.line, hunk.line + len(hunk.gone)))
+        removed.setdefault(hunk.path, set()).update(range(hunk.line, hunk.line + len(hunk.removed)))
     return tuple(EditedFile(changes, c, frozenset(added.get(c.path, ())), frozenset(removed.get(c.path, ()))) for c in changes.all())
 
 

@@ -50,13 +50,13 @@ PLUGIN_OF_FIXTURE: Mapping[str, str] = {
 PLUGINS = frozenset((*PLUGIN_OF_OPTION.values(), *PLUGIN_OF_FIXTURE.values(), *ASYNC_PLUGINS, "pytest-cov"))
 
 
-def missing_plugins(said: str, declared: frozenset[str]) -> Iterator[str]:
+def missing_plugins(output: str, declared: frozenset[str]) -> Iterator[str]:
     """The pytest plugins that are missing, judged by pytest's error messages."""
-    yield from (found[1] for found in REQUIRED.finditer(said))
-    for found in OPTIONS.finditer(said):
+    yield from (found[1] for found in REQUIRED.finditer(output))
+    for found in OPTIONS.finditer(output):
         yield from filter(None, (_of_option(word, declared) for word in found[1].split() if word.startswith("-")))
-    yield from (plugin for found in FIXTURE.finditer(said) if (plugin := PLUGIN_OF_FIXTURE.get(found[1])))
-    if ASYNC in said:
+    yield from (plugin for found in FIXTURE.finditer(output) if (plugin := PLUGIN_OF_FIXTURE.get(found[1])))
+    if ASYNC in output:
         yield next((plugin for plugin in ASYNC_PLUGINS if normalize_name(plugin) in declared), ASYNC_PLUGINS[0])
 
 
@@ -219,9 +219,9 @@ OTHER = "or set another command: [test] command in detent.toml"
 RUNNER_ITSELF = ("pytest", "_pytest")
 
 
-def install_hint_at(collector: Collector, tree: str, said: str) -> str:
+def install_hint_at(collector: Collector, tree: str, output: str) -> str:
     """`install_hint` for the test command and the Python of a collector, with the files of a tree."""
-    return install_hint(collector.suite.base, said, TreeFiles(collector.git, tree), _refuses(collector))
+    return install_hint(collector.suite.base, output, TreeFiles(collector.git, tree), _refuses(collector))
 
 
 def line_here(line: str, collector: Collector) -> str:
@@ -235,21 +235,21 @@ def _refuses(collector: Collector) -> bool:
     return base is not None and refuses_pip(base, collector.home, collector.env)
 
 
-def install_hint(command: Command | None, said: str, files: Files, refuses: bool) -> str:
+def install_hint(command: Command | None, output: str, files: Files, refuses: bool) -> str:
     """A sentence that names what is not installed and the command that installs it; empty if the output has another cause.
 
     refuses: pip installs nothing for this Python.
     """
-    if command is None or SHUT_OUT in said:
+    if command is None or SHUT_OUT in output:
         return ""
-    if found := next(((name, line) for name, line in _lacking(said, files) if line), None):
+    if found := next(((name, line) for name, line in _lacking(output, files) if line), None):
         return f"{found[0]} is not installed here: {where_pip_installs(found[1], command.runner, refuses)}"
-    if unfetched := _unfetched(command.runner, said):
+    if unfetched := _unfetched(command.runner, output):
         return unfetched
     name = installing(files.read) if command.runner in OF_NPM else INSTALLS.get(command.runner, "")
-    if name and (LACKING.search(said) or _gem_lacks(command.runner, said, files)):
+    if name and (LACKING.search(output) or _gem_lacks(command.runner, output, files)):
         return f"a package that the tests need is not installed here: {name}"
-    if not ABSENT.search(said):
+    if not ABSENT.search(output):
         return ""
     if name:
         return f"{command.runner} is not installed here: {where_pip_installs(name, command.runner, refuses)}"
@@ -257,7 +257,7 @@ def install_hint(command: Command | None, said: str, files: Files, refuses: bool
         return f"a package that the tests need is not installed here: {installing(files.read)}"
     if program := PROGRAMS.get(command.runner):
         return f"{program} is not installed, or not on PATH: install it; `detent doctor` shows what is found"
-    return _needed_by_script(command, said, files)
+    return _needed_by_script(command, output, files)
 
 
 def in_clean_checkouts(hint: str) -> str:
@@ -267,22 +267,22 @@ def in_clean_checkouts(hint: str) -> str:
     return f"{hint}\nor in clean checkouts: detent check --install {shlex.quote(line)}" if name and wanted else hint
 
 
-def _unfetched(runner: str, said: str) -> str:
+def _unfetched(runner: str, output: str) -> str:
     """A sentence for a toolchain that lacks a module, or is older than the project requires."""
-    if runner == "go" and (newer := OLD_GO.search(said)):
+    if runner == "go" and (newer := OLD_GO.search(output)):
         return f"the project asks for Go {newer[1]}, and the one on PATH is older: install Go {newer[1]}"
     pattern, line = UNFETCHED.get(runner, (None, ""))
-    return f"a module that the tests need is not installed here: {line}" if pattern and pattern.search(said) else ""
+    return f"a module that the tests need is not installed here: {line}" if pattern and pattern.search(output) else ""
 
 
-def _gem_lacks(runner: str, said: str, files: Files) -> bool:
+def _gem_lacks(runner: str, output: str, files: Files) -> bool:
     """Whether Ruby failed to load something that is not a file of the project, so a gem is missing."""
-    return runner == "rspec" and any(not files.exists(f"lib/{name}.rb") for name in LOADED.findall(said))
+    return runner == "rspec" and any(not files.exists(f"lib/{name}.rb") for name in LOADED.findall(output))
 
 
-def _needed_by_script(command: Command, said: str, files: Files) -> str:
+def _needed_by_script(command: Command, output: str, files: Files) -> str:
     """A sentence for a script that calls a missing program, which comes from a declared package if it has that name."""
-    found = PROGRAM.search(said)
+    found = PROGRAM.search(output)
     program = (found[1] or found[2]) if found else ""
     if program and command.text.split()[0] in SCRIPTS:
         line = installing(files.read)
@@ -292,13 +292,13 @@ def _needed_by_script(command: Command, said: str, files: Files) -> str:
     return f"`{command.text}` needs a program that is not installed: install it, {OTHER}"
 
 
-def _lacking(said: str, files: Files) -> Iterator[tuple[str, str]]:
+def _lacking(output: str, files: Files) -> Iterator[tuple[str, str]]:
     """The missing modules and plugins, each with the command that installs it."""
-    for found in MODULE.finditer(said):
+    for found in MODULE.finditer(output):
         module = found[1] or found[2]
         if module.split(".")[0] not in RUNNER_ITSELF:
             yield module, _line_for(module, files)
-    for plugin in missing_plugins(said, declared_dependencies(files)):
+    for plugin in missing_plugins(output, declared_dependencies(files)):
         yield plugin, install_line(files, plugin) or f"pip install {plugin}"
 
 

@@ -123,7 +123,9 @@ def _targets(text: str, preflight: tuple[str, ...]) -> dict[str, str]:
             found[line.partition("=")[0].strip()] = line if re.search(r"FLAGS|LINT|TEST|CHECK|MYPY|RUFF|ESLINT", line) else ""
     needed = {need for name in wanted for need in found.get(name, "").partition("\n")[0].split()}
     return {
-        name: said for name, said in found.items() if name in wanted | needed or JUDGES.fullmatch(name) or "=" in said.partition("\n")[0]
+        name: recipe
+        for name, recipe in found.items()
+        if name in wanted | needed or JUDGES.fullmatch(name) or "=" in recipe.partition("\n")[0]
     }
 
 
@@ -184,7 +186,7 @@ def _besides(name: str, text: str) -> object:
         whole = tomllib.loads(text)
         return {**whole, "tool": {tool: table for tool, table in whole.get("tool", {}).items() if tool not in TOOLS}}
     if name == "package.json":
-        return {key: said for key, said in json.loads(text).items() if key not in PACKAGE}
+        return {key: value for key, value in json.loads(text).items() if key not in PACKAGE}
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(text)
@@ -235,7 +237,7 @@ def _ini(text: str, whole: bool = False) -> str:
 
 def _package(text: str) -> str:
     package = json.loads(text or "{}")
-    scripts = {name: said for name, said in package.get("scripts", {}).items() if JUDGES.fullmatch(name)}
+    scripts = {name: script for name, script in package.get("scripts", {}).items() if JUDGES.fullmatch(name)}
     return json.dumps({"scripts": scripts, **{key: package.get(key) for key in PACKAGE}}, sort_keys=True)
 
 
@@ -252,8 +254,10 @@ def _is_of_looks(word: str, key: str) -> bool:
     return bool(RULE.fullmatch(word)) or (key in OPTIONS and bool(SHOWS.fullmatch(word)))
 
 
-def _of_words(said: str, key: str) -> str:
+def _of_words(value: str, key: str) -> str:
     """A string setting without layout rules and output options: a list of rules, or lines that may call pytest."""
     if key in RULES:
-        return " ".join(word for word in re.split(r"[\s,]+", said) if word and not RULE.fullmatch(word))
-    return "\n".join(" ".join(SHOWS.sub("", line).split()) if key in OPTIONS or PYTEST.search(line) else line for line in said.splitlines())
+        return " ".join(word for word in re.split(r"[\s,]+", value) if word and not RULE.fullmatch(word))
+    return "\n".join(
+        " ".join(SHOWS.sub("", line).split()) if key in OPTIONS or PYTEST.search(line) else line for line in value.splitlines()
+    )

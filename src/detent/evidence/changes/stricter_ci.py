@@ -98,10 +98,10 @@ def _more_combinations(was: dict[str, Value], now: dict[str, Value]) -> bool:
         lists[0]["exclude"]
     ):
         return False
-    came = [json.loads(row) for row in lists[1]["include"] if row not in lists[0]["include"]]
+    loaded = [json.loads(row) for row in lists[1]["include"] if row not in lists[0]["include"]]
     return all(
         isinstance(row, dict) and (not axes or any(key in row and json.dumps(row[key], default=str) not in lists[1][key] for key in axes))
-        for row in came
+        for row in loaded
     )
 
 
@@ -109,9 +109,9 @@ def _stands_alone(job: Value, actions: set[str]) -> bool:
     """Whether a new job cannot touch what the others do: no rights, no secrets, no actions of people whose actions were not used before."""
     if not isinstance(job, dict) or not set(job) <= JOB or not isinstance(job.get("steps"), list):
         return False
-    said = json.dumps(job, default=str)
-    used = re.findall(r'"uses": "([^"@]+)', said)
-    return AROUND.search(said) is None and all(each in actions or each.startswith("actions/") for each in used)
+    text = json.dumps(job, default=str)
+    used = re.findall(r'"uses": "([^"@]+)', text)
+    return AROUND.search(text) is None and all(each in actions or each.startswith("actions/") for each in used)
 
 
 def _more_hooks(was: dict[str, Value], now: dict[str, Value]) -> bool:
@@ -119,10 +119,10 @@ def _more_hooks(was: dict[str, Value], now: dict[str, Value]) -> bool:
     old, new = (_hooks(each) for each in (was, now))
     if old is None or new is None or not _others_equal(was, now, "repos"):
         return False
-    came = [hook for hook in new if hook not in old]
+    added = [hook for hook in new if hook not in old]
     known = {hook[0] for hook in old}
     kept = [hook for hook in new if hook in old] == old
-    return kept and all((where in known and where != "local") or FROM_ELSEWHERE.fullmatch(where) or where == "meta" for where, _ in came)
+    return kept and all((where in known and where != "local") or FROM_ELSEWHERE.fullmatch(where) or where == "meta" for where, _ in added)
 
 
 def _hooks(settings: dict[str, Value]) -> list[tuple[str, str]] | None:
@@ -135,6 +135,6 @@ def _hooks(settings: dict[str, Value]) -> list[tuple[str, str]] | None:
         for hook in hooks:
             if not isinstance(hook, dict):
                 return None
-            said = {key: value for key, value in hook.items() if key not in ("additional_dependencies", "name")} | {"rev": repo.get("rev")}
-            found.append((str(repo.get("repo")), json.dumps(said, sort_keys=True, default=str)))
+            kept = {key: value for key, value in hook.items() if key not in ("additional_dependencies", "name")} | {"rev": repo.get("rev")}
+            found.append((str(repo.get("repo")), json.dumps(kept, sort_keys=True, default=str)))
     return found

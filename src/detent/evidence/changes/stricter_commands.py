@@ -72,8 +72,8 @@ def _stricter_script(name: str, was: Mapping[str, Value], now: Mapping[str, Valu
         return True
     if not isinstance(old, str) or not isinstance(new, str):
         return False
-    scripts = {each: said for each, said in now.items() if isinstance(said, str)}
-    parts = [[part.strip() for part in said.split("&&")] for said in (old, new)]
+    scripts = {each: script for each, script in now.items() if isinstance(script, str)}
+    parts = [[part.strip() for part in script.split("&&")] for script in (old, new)]
     return stricter_lines(parts[0], parts[1], scripts)
 
 

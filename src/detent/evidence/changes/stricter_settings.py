@@ -140,7 +140,7 @@ def _by_module(settings: dict[str, Value]) -> dict[str, Value]:
                 for module in modules:
                     table = found.setdefault(f"mypy-{module}", {})
                     assert isinstance(table, dict)
-                    table.update({name: said for name, said in each.items() if name != "module"})
+                    table.update({name: setting for name, setting in each.items() if name != "module"})
         else:
             found[key] = _by_module(value) if isinstance(value, dict) else value
     return found

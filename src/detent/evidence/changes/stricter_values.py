@@ -58,8 +58,8 @@ def _number(value: Value, absent: float | None) -> float | None:
 
 def _switch(value: Value) -> int | None:
     """A switch as a number: 0 off, 1 not set, 2 on; None if it is something else."""
-    said = str(value).strip().lower()
-    return 1 if value is None else 0 if said in OFF else 2 if said in ON else None
+    text = str(value).strip().lower()
+    return 1 if value is None else 0 if text in OFF else 2 if text in ON else None
 
 
 def switched_on(key: str, was: Value, now: Value) -> bool:
@@ -76,10 +76,10 @@ def filters(key: str, was: Value, now: Value) -> bool:
     old, new = (_lines(each) for each in (was, now))
     if old is None or new is None:
         return False
-    came = [line for line in new if line not in old]
-    gone = [line for line in old if line not in new]
+    added = [line for line in new if line not in old]
+    removed = [line for line in old if line not in new]
     kept = [line for line in old if line in new] == [line for line in new if line in old]
-    return kept and all(line.startswith("error") for line in came) and not any(line.startswith("error") for line in gone)
+    return kept and all(line.startswith("error") for line in added) and not any(line.startswith("error") for line in removed)
 
 
 def _lines(value: Value) -> list[str] | None:

@@ -39,7 +39,7 @@ from detent.evidence.probes.noticed_lines import Noticed, try_mutants
 from detent.evidence.probes.test_probes import probe_vacuous
 from detent.evidence.report import TestReport
 from detent.evidence.running.busy import idle_clock
-from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetched, said_by
+from detent.evidence.running.cannot_run import hint_for, left_behind, messages_in, not_fetched
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector
 from detent.evidence.source.changed_tests import speaking_of_imports
@@ -102,8 +102,8 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     before, tip = look.tests_before(), look.tests()
     if tip.fault:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
-    if said := f"the tests of the base cannot be run: {before.fault}" if before.fault else _helpless(span, look, before, tip):
-        return Card(span.base, span.tip, unclear=said)
+    if reason := f"the tests of the base cannot be run: {before.fault}" if before.fault else _helpless(span, look, before, tip):
+        return Card(span.base, span.tip, unclear=reason)
     return _compared(span, look, tried)
 
 
@@ -113,8 +113,8 @@ def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
     span.say("3 of 5: running the new tests without the change")
     seen, mixed = look.outcomes(), without_change(span.collector, look, before, span.wanted)
     proved = _proved(look, before, mixed, tip, seen)
-    if said := unknown_for_want_of_packages(span.collector, look, proved, seen.newly_failing):
-        return Card(span.base, span.tip, unclear=said)
+    if reason := unknown_for_want_of_packages(span.collector, look, proved, seen.newly_failing):
+        return Card(span.base, span.tip, unclear=reason)
     old = old_tests(span.collector, look, span.wanted)
     failed, flags = certain_failures(Judging(span.collector, look, span.wanted, _context(look, 0.0, tried)), seen, old)
     flags += [*_without_probes(span, look, proved, _unloaded(mixed)), *_without_files(span, seen, before)]
@@ -239,14 +239,14 @@ def _by_command(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
 def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
     """The card if no test framework is recognised, so that nothing is proved."""
     flags = (*no_proof(look, frozenset(), span.request), *_judged_by(look), *look.read_through())
-    said = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
-    return Card(span.base, span.tip, flags=(said, *flags))
+    note = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
+    return Card(span.base, span.tip, flags=(note, *flags))
 
 
 def _of_documents(span: BranchSpan, look: RepoLook) -> Card:
     """The card if only documents changed that nothing in the project reads: static analysis, and no test run."""
-    said = "only documents changed, and no other file of the project reads them: no tests were run"
-    note = Flag("no-proof", said, look.changes.all()[0].path, level="note")
+    sentence = "only documents changed, and no other file of the project reads them: no tests were run"
+    note = Flag("no-proof", sentence, look.changes.all()[0].path, level="note")
     asked = [flag for flag in no_proof(look, frozenset(), span.request) if flag.level == "ask"]  # asked for, but no code
     return Card(span.base, span.tip, flags=(*(asked or (note,)), *look.read_through()))
 
@@ -261,23 +261,23 @@ def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestRep
         return "\n".join([f"{min(bad)} fails on both sides" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""), *lacks])
     if before.having("passed") or tip.having("passed"):
         return ""
-    behind = left_behind(span.collector, span.tip, said_by((before, tip), bad))
-    said = f"no test passes in a clean checkout, with the change or without it: {min(bad)}: {look.why(min(bad)).sentence}"
-    hint = hint_for(behind) if behind else in_clean_checkouts(install_hint_at(span.collector, span.base, said))
-    return "\n".join([said, hint or "install what they need first, or give --install CMD"])
+    behind = left_behind(span.collector, span.tip, messages_in((before, tip), bad))
+    message = f"no test passes in a clean checkout, with the change or without it: {min(bad)}: {look.why(min(bad)).sentence}"
+    hint = hint_for(behind) if behind else in_clean_checkouts(install_hint_at(span.collector, span.base, message))
+    return "\n".join([message, hint or "install what they need first, or give --install CMD"])
 
 
 def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list[Flag]:
     """A note if tests fail on both sides because they need files that only the person's checkout has."""
-    behind = left_behind(span.collector, span.tip, said_by((before,), seen.still_failing)) if span.run is None else []
+    behind = left_behind(span.collector, span.tip, messages_in((before,), seen.still_failing)) if span.run is None else []
     return [Flag("weak-evidence", f"{min(seen.still_failing)} fails on both sides: {hint_for(behind)}", level="note")] if behind else []
 
 
 def _idle_here(before: TestReport, tip: TestReport) -> list[Flag]:
     """A note if new tests are skipped here, perhaps because they are for another system or version: they check nothing."""
     new = sorted({family(test) for test in tip.having("skipped") - before.ids} - {family(test) for test in before.ids})
-    said = f"{new[0]} is new and skipped here{f', and {len(new) - 1} more' if new[1:] else ''}, so it checked nothing" if new else ""
-    return [Flag("weak-evidence", said, new[0], level="note")] if new else []
+    sentence = f"{new[0]} is new and skipped here{f', and {len(new) - 1} more' if new[1:] else ''}, so it checked nothing" if new else ""
+    return [Flag("weak-evidence", sentence, new[0], level="note")] if new else []
 
 
 # -- what the tests prove --------------------------------------------------------------------------------------------------------
@@ -333,16 +333,16 @@ def _judged_by(look: RepoLook) -> list[Flag]:
 
 def _deleted(look: RepoLook) -> list[Flag]:
     """Notes on deleted product files, since no test can prove that something is not needed."""
-    gone = [c for c in look.changed() if c.how == "deleted" and c.sort in ("production", "unknown") and c.path not in look.changes.moves]
-    said = "was deleted, but nothing shows that it is not needed"
-    return [Flag("weak-evidence", f"{c.path} {said}", c.path, level="note") for c in gone if not is_only_words(look.changes, c)][
+    deleted = [c for c in look.changed() if c.how == "deleted" and c.sort in ("production", "unknown") and c.path not in look.changes.moves]
+    sentence = "was deleted, but nothing shows that it is not needed"
+    return [Flag("weak-evidence", f"{c.path} {sentence}", c.path, level="note") for c in deleted if not is_only_words(look.changes, c)][
         :MOST_SHOWN
     ]
 
 
 def _generated(look: RepoLook) -> list[Flag]:
     """Notes on generated files, which are not mutated."""
-    said = "this file is generated, so no small changes to its lines were tried"
+    sentence = "this file is generated, so no small changes to its lines were tried"
     paths = [
         c.path
         for c in look.changed()
@@ -351,7 +351,7 @@ def _generated(look: RepoLook) -> list[Flag]:
         and not is_document(c.path)
         and is_generated(c.path, *map(look.changes.text(c.path), (look.changes.good, look.tree)))
     ]
-    return [Flag("unnoticed", said, path, level="note") for path in paths[:MOST_SHOWN]]
+    return [Flag("unnoticed", sentence, path, level="note") for path in paths[:MOST_SHOWN]]
 
 
 def _otherwise(place: str) -> str:
@@ -378,8 +378,8 @@ def _unnoticed(seen: Noticed, slowed: bool, new_files: frozenset[str]) -> list[F
     flags += [
         Flag("unnoticed", f"no test fails when {place} returns another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
     ]
-    said = "the tests that need this change do not notice when {} returns another value of the same kind"
-    flags += [Flag("unnoticed", said.format(place), place) for place in seen.shallow[:MOST_SHOWN]]
+    sentence = "the tests that need this change do not notice when {} returns another value of the same kind"
+    flags += [Flag("unnoticed", sentence.format(place), place) for place in seen.shallow[:MOST_SHOWN]]
     idle = [
         Flag("vacuous-test", f"no small change to the code it came with makes {test} fail ({seen.tried} tried)", test) for test in seen.idle
     ]

@@ -64,7 +64,7 @@ def look_without_mutating(
 
 def examples_in_code(context: ProbeContext, patch: bytes) -> list[Flag]:
     """Flags for code that handles the tests' own examples case by case. Runs nothing."""
-    said = "the code handles exactly the examples of the tests, case by case; what does it return for other inputs?"
+    sentence = "the code handles exactly the examples of the tests, case by case; what does it return for other inputs?"
     beside = BesideProduct(context.git, context.tree, lambda path: context.sort(path) == "production")
     found = examples(
         patch,
@@ -72,7 +72,7 @@ def examples_in_code(context: ProbeContext, patch: bytes) -> list[Flag]:
         lambda path: context.sort(path) == "test",
         lambda texts: _held(context, texts),
     )
-    return [Flag("knows-the-examples", said, each.place, after=each.said) for each in found[:MOST_SHOWN]]
+    return [Flag("knows-the-examples", sentence, each.place, after=each.text) for each in found[:MOST_SHOWN]]
 
 
 def _held(context: ProbeContext, texts: frozenset[str]) -> frozenset[str]:
@@ -87,6 +87,6 @@ def _held(context: ProbeContext, texts: frozenset[str]) -> frozenset[str]:
     paths = [each.partition(":")[2] for each in out.items] if out.code == 0 else []
     for path in [path for path in paths if context.sort(path) == "test"][:MOST_READ]:
         text = context.text(path).replace("\r\n", "\n")
-        said = {text.strip(), *(line.strip() for line in text.split("\n")), *values_in(text)}
-        found |= {each for each in texts if each in said or each.strip() in said}
+        parts = {text.strip(), *(line.strip() for line in text.split("\n")), *values_in(text)}
+        found |= {each for each in texts if each in parts or each.strip() in parts}
     return found

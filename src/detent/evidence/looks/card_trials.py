@@ -7,7 +7,7 @@ from typing import NamedTuple
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.outcomes.card import Trial
 from detent.evidence.outcomes.outcomes import file_of
-from detent.evidence.probes.trials import came_of, said_of, trial_of
+from detent.evidence.probes.trials import failure_messages, result_in_words, trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import hunks
 from detent.evidence.source.test_lines import line_of_test, line_of_word
@@ -28,13 +28,15 @@ def trials(look: RepoLook, ran: TrialRun, tests: frozenset[str], flags: Iterable
     seen = look.outcomes()
     if bad := seen.newly_failing | seen.skipped:
         files = {file_of(ran.tip, test) for test in bad}
-        said = said_of(ran.tip, bad)
-        found.append(trial_of(look.probe_context(), sorted(bad), "the tests with this change", came_of(ran.tip), {}, files, said))
+        messages = failure_messages(ran.tip, bad)
+        found.append(
+            trial_of(look.probe_context(), sorted(bad), "the tests with this change", result_in_words(ran.tip), {}, files, messages)
+        )
     if ran.old.ids:
         about = [f"{flag.kind} {flag.place}" for flag in flags if flag.kind == "rewritten-test"]
         older = {path: look.changes.git.read(look.changes.good, path) or b"" for path in sorted(set(ran.old.files.values()))}
-        what, said = "the older tests as they were, with this change", said_of(ran.old, ran.old.bad)
-        found.append(trial_of(look.probe_context(), [*sorted(seen.lost), *about], what, came_of(ran.old), older, older, said))
+        what, messages = "the older tests as they were, with this change", failure_messages(ran.old, ran.old.bad)
+        found.append(trial_of(look.probe_context(), [*sorted(seen.lost), *about], what, result_in_words(ran.old), older, older, messages))
     return found
 
 
@@ -44,9 +46,16 @@ def without_the_change(
     """The trial of running the change's tests without the change."""
     about = [*sorted(tests), *(f"{flag.kind} {flag.place}" for flag in flags if flag.kind == "no-proof")]
     files = {path for path in overlay if path in mixed.files.values()}
-    said = said_of(mixed, tests)
+    messages = failure_messages(mixed, tests)
     return trial_of(
-        look.probe_context(), about, "the tests of this change, without the change", came_of(mixed), overlay, files, said, on_base=True
+        look.probe_context(),
+        about,
+        "the tests of this change, without the change",
+        result_in_words(mixed),
+        overlay,
+        files,
+        messages,
+        on_base=True,
     )
 
 

@@ -26,7 +26,7 @@ WRAPPED = {
     "pytest": "python3 -m pytest",
     "node --test": "node --test",
 }
-SAID = "only the exit code of the test command is read, so all tests count as one"
+ONLY_EXIT_CODE = "only the exit code of the test command is read, so all tests count as one"
 CAUSE = re.compile(r"Cannot find module|\bnot found\b")  # the line with the cause, which a stack trace may follow
 LAST_WORDS = 6  # last lines of output that are shown
 WIDEST = 200
@@ -47,8 +47,12 @@ class CommandSpan(NamedTuple):
 def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tried: list[Trial]) -> Card:
     """The card by the command's exit codes on base and tip, and on the new tests without the change. Within a run, the steps already ran it."""
     better = better_command(span.collector.suite.base, look.changes.text("package.json")(span.base))
-    said = f"{SAID}; to have each test read: [test] command = {better!r} in detent.toml, or DETENT_TEST_COMMAND" if better else SAID
-    flags = (Flag("weak-evidence", said, level="note"), *found)
+    sentence = (
+        f"{ONLY_EXIT_CODE}; to have each test read: [test] command = {better!r} in detent.toml, or DETENT_TEST_COMMAND"
+        if better
+        else ONLY_EXIT_CODE
+    )
+    flags = (Flag("weak-evidence", sentence, level="note"), *found)
     if span.in_run:
         return Card(span.base, span.tip, flags=flags)
     span.say("2 of 2: running the test command on base and tip")
@@ -82,19 +86,19 @@ def _fails_always(span: CommandSpan, tip: TestReport, better: str) -> str:
         else "run it by hand; to use another command: DETENT_TEST_COMMAND='…' detent check, or [test] command in the base's detent.toml"
     )
     lacks = install_hint_at(span.collector, span.base, "\n".join(shown))  # shown below the card
-    said = f"`{tip.command}` fails in a clean checkout, with and without the change; its last output:"
-    return "\n".join([said, *shown, *([] if lacks else [other])])
+    sentence = f"`{tip.command}` fails in a clean checkout, with and without the change; its last output:"
+    return "\n".join([sentence, *shown, *([] if lacks else [other])])
 
 
 def telling_lines(tip: TestReport) -> list[str]:
     """The last lines of a command's output, preceded by the line that names the cause."""
-    lines = [line.rstrip()[:WIDEST] for line in without_chatter(_said_by(tip)).splitlines()]
+    lines = [line.rstrip()[:WIDEST] for line in without_chatter(_own_output(tip)).splitlines()]
     last = lines[-LAST_WORDS:]
     cause = next((line for line in lines if CAUSE.search(line)), "")
     return last if not cause or cause in last else [cause, *last]
 
 
-def _said_by(tip: TestReport) -> str:
+def _own_output(tip: TestReport) -> str:
     """The command's output without the last line, which Detent added."""
     return tip.output.rpartition("\n[no adapter reads")[0] or tip.output
 
@@ -103,5 +107,5 @@ def better_command(command: Command | None, package: str) -> str:
     """A command whose report can be read, if the project uses a known runner behind its own; empty if there is none."""
     if command is None or command.runner:
         return ""
-    said = f"{command.text} {package}"
-    return next((better for name, better in WRAPPED.items() if name in said), "")
+    words = f"{command.text} {package}"
+    return next((better for name, better in WRAPPED.items() if name in words), "")

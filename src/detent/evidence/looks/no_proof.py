@@ -21,19 +21,19 @@ def no_proof(look: ChangeLook[Data], proved: frozenset[str], about: str, unloade
     substance = look.substance()
     if changed := [c for c in substance if not is_beside(c.path)]:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        said = f"code changed ({changed[0].path}{more}), but no test fails without this change and passes with it"
-        said += (
+        sentence = f"code changed ({changed[0].path}{more}), but no test fails without this change and passes with it"
+        sentence += (
             f"; {unloaded} does not load without it, which proves nothing by itself"
             if unloaded
             else f"; no test of {idle} ran"
             if idle
             else ""
         )
-        return [Flag("no-proof", said, changed[0].path)]
+        return [Flag("no-proof", sentence, changed[0].path)]
     paths = [c.path for c in look.changed()]
     if not paths:
         return []
-    said = f"no code {'of the product ' if substance else ''}changed, but no test fails without this change and passes with it"
+    sentence = f"no code {'of the product ' if substance else ''}changed, but no test fails without this change and passes with it"
     if not about.strip() or ONLY_WORDS.search(about.strip().splitlines()[0]):
-        return [Flag("no-proof", said, paths[0], level="note")]
-    return [Flag("no-proof", f"{said}; the work is about: {' '.join(about.split())[:80]}", paths[0])]
+        return [Flag("no-proof", sentence, paths[0], level="note")]
+    return [Flag("no-proof", f"{sentence}; the work is about: {' '.join(about.split())[:80]}", paths[0])]

@@ -39,10 +39,10 @@ def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTest
     """Run the old version of tests on the tip, if lines were removed from them or files that they share changed."""
     before = look.tests_before()
     touched = {each.place.rpartition(":")[0] for each in altered_lines(look)}
-    gone = {file_of(before, test) for test in look.outcomes().lost}
+    lost_files = {file_of(before, test) for test in look.outcomes().lost}
     holding = set(before.files.values())
     shared = shared_files(look.changed(), holding)
-    files = tuple(sorted((touched | gone) & holding))
+    files = tuple(sorted((touched | lost_files) & holding))
     if not files and not shared:
         return OlderTests()
     every = [
@@ -74,13 +74,13 @@ class Judging(NamedTuple):
 def certain_failures(judging: Judging, seen: Outcomes, old: OlderTests) -> tuple[tuple[str, ...], list[Flag]]:
     """Sentences about what is certainly wrong, and flags for tests that only seem lost or are flaky."""
     collector, look, wanted, context = judging
-    came = successors_by_mutants(
+    successors = successors_by_mutants(
         context, look.tests(), look.tests_before(), RemovedTests(seen.lost & old.passing, old.older, look.changes.patch())
     )
     flaky = passing_again(collector, look.changes, seen.newly_failing - look.known_failures(), wanted)
-    left = seen._replace(lost=seen.lost - came.keys(), newly_failing=seen.newly_failing - flaky)
+    left = seen._replace(lost=seen.lost - successors.keys(), newly_failing=seen.newly_failing - flaky)
     before = failing_before(collector, look.changes, {test: file_of(look.tests(), test) for test in flaky}, wanted)
-    flags = [*flag_flaky(flaky, seen.flaky, before)[:MOST_SHOWN], *flag_successors(look.changes.patch(), came)[:MOST_SHOWN]]
+    flags = [*flag_flaky(flaky, seen.flaky, before)[:MOST_SHOWN], *flag_successors(look.changes.patch(), successors)[:MOST_SHOWN]]
     return tuple(_failures(look, left, old, context)), flags
 
 
@@ -88,8 +88,8 @@ def _failures(look: RepoLook, seen: Outcomes, old: OlderTests, context: ProbeCon
     """Sentences about new failures, and about skipped, removed and weakened tests."""
     known = look.known_failures()
     for test in sorted(seen.newly_failing - known)[:MOST_SHOWN]:
-        said = look.why(test).sentence
-        yield f"{test} {'passed before and fails now' if test in seen.regressions else 'fails'} in a clean checkout of the branch: {said}"
+        reason = look.why(test).sentence
+        yield f"{test} {'passed before and fails now' if test in seen.regressions else 'fails'} in a clean checkout of the branch: {reason}"
     for test in sorted(seen.skipped - look.known_skips())[:MOST_SHOWN]:
         yield f"{test} ran before and is skipped now"
     for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:

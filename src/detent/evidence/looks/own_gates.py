@@ -14,15 +14,15 @@ from detent.evidence.outcomes.card import Card, Trial
 from detent.evidence.running.checks import CommandEnded, check_one
 from detent.evidence.running.collect import Collector, Wanted
 from detent.kernel.model import LAND, Flag, OwnGate, gates_at
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 
 LAST_WORDS = 300  # characters of a command's output quoted in a sentence
 
 
-class GateSaid(NamedTuple):
+class OwnGateResult(NamedTuple):
     """The result of one gate."""
 
-    said: Said = None
+    result: GateResult = None
     output: str = ""
     fixed: tuple[str, ...] = ()  # the gate's name, if it failed before the work began and passes now
 
@@ -43,17 +43,17 @@ class GatedTree(NamedTuple):
             raise CannotTell(f"{gate.known_as} could not be run: {_last(ended.output)}")
         return ended
 
-    def judged(self, gate: OwnGate, known: bool) -> GateSaid:
+    def judged(self, gate: OwnGate, known: bool) -> OwnGateResult:
         """Judge a step by a gate. One that failed before the work began (`known`) does not count until it has passed once."""
         try:
             ended = self.at(gate)
         except CannotTell as e:
             if known and not isinstance(e, Disturbed):
-                return GateSaid()
+                return OwnGateResult()
             raise
         if ended.passed or known:
-            return GateSaid(fixed=(gate.known_as,) if ended.passed and known else ())
-        return GateSaid(flag_of(gate, ended) if gate.then == "flag" else sentence(gate, ended), ended.output)
+            return OwnGateResult(fixed=(gate.known_as,) if ended.passed and known else ())
+        return OwnGateResult(flag_of(gate, ended) if gate.then == "flag" else sentence(gate, ended), ended.output)
 
     def failed_before(self, gate: OwnGate) -> bool:
         """Whether a gate failed on the tree before the work. One that could not be run there did not."""
@@ -77,8 +77,8 @@ class GatedTree(NamedTuple):
 
 def sentence(gate: OwnGate, ended: CommandEnded) -> str:
     """What is wrong, with the end of the output and the project's own advice."""
-    said = f"{gate.known_as} fails: `{gate.command}`: {_last(ended.output)}"
-    return f"{said}. {gate.says}" if gate.says else said
+    failure = f"{gate.known_as} fails: `{gate.command}`: {_last(ended.output)}"
+    return f"{failure}. {gate.says}" if gate.says else failure
 
 
 def flag_of(gate: OwnGate, ended: CommandEnded) -> Flag:
@@ -114,8 +114,8 @@ def on_card(card: Card, over: GatedTree, step: str) -> Card:
             continue
         tried.append(Trial((gate.known_as,), f"{gate.known_as} was run on the change", _last(ended.output), command=gate.command))
         if known:
-            said = f"{gate.known_as} fails, and failed before the change, so it does not count: `{gate.command}`"
-            flags.append(Flag("gate", said, gate.name, level="note"))
+            message = f"{gate.known_as} fails, and failed before the change, so it does not count: `{gate.command}`"
+            flags.append(Flag("gate", message, gate.name, level="note"))
         elif gate.then == "flag":
             flags.append(flag_of(gate, ended))
         else:

@@ -20,7 +20,7 @@ from detent.evidence.running.suite import check_timeout
 from detent.evidence.source.diff import Changed, Rewritten, rewritten
 from detent.evidence.source.test_ids import behind_links, selects
 from detent.kernel.model import Evidence, Flag, OwnGate, Record, Tally, commands_of, gates_at
-from detent.kernel.table import Said
+from detent.kernel.table import GateResult
 from detent.storage.state import drawing_key
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class RepoLook:
         self._part: TestReport | None = None  # the part that was run, if not the whole suite
         self._picked: TestReport | None = None
         self._tampered: tuple[str, ...] | None = None
-        self._said = ""
+        self._output = ""
         self._passing: tuple[str, ...] = ()  # preflight commands and gates that failed before the work began and pass now
         self._branch: Branch | None = None
         judging = (*subject.preflight, *commands_of(subject.own.gates if subject.own else ()))
@@ -98,23 +98,23 @@ class RepoLook:
                 self._tests = self._check_timeout(self._believed(seen))
             except CannotTell as e:
                 self._tests = self._blame(e)
-            self._said = self._tests.output
+            self._output = self._tests.output
         return self._tests
 
     def run_changed(self) -> TestReport:
         """Run only the changed test files and take all other results from the tree before; the whole suite if that is not possible."""
         if self._tests is None and (files := runnable(self.changed(), self.tests_before())):
-            gone = {c.path for c in self.changed() if c.how == "deleted"}
+            deleted = {c.path for c in self.changed() if c.how == "deleted"}
             try:
                 seen = self.subject.collect.selection(self.tree, files, self.subject.wanted, near=self._near())
                 part = self._check_timeout(self._believed(seen))
             except CannotTell as e:
                 part = self._blame(e)
             if part.fault:
-                self._said, self._tests = part.output, part
+                self._output, self._tests = part.output, part
             elif part.ids:
-                self._said, self._part = part.output, part
-                self._tests = self.subject.collect.keep(self.tree, laid_over(self.tests_before(), part, {*files, *gone}))
+                self._output, self._part = part.output, part
+                self._tests = self.subject.collect.keep(self.tree, laid_over(self.tests_before(), part, {*files, *deleted}))
         return self.tests()
 
     def outcomes(self) -> Outcomes:
@@ -305,17 +305,17 @@ class RepoLook:
             ChecksAsked(subject.preflight, subject.red_preflight, {c.path for c in self.changed()}),
             lambda commands: subject.collect.preflight(self.tree, commands, subject.wanted),
         )
-        self._passing, self._said = seen.passing, seen.output or self._said
+        self._passing, self._output = seen.passing, seen.output or self._output
         return seen.wrong
 
     def own_gates(self, *steps: str) -> tuple[OwnGate, ...]:
         return gates_at(self.subject.own.gates, *steps) if self.subject.own else ()
 
-    def own_gate(self, gate: OwnGate) -> Said:
+    def own_gate(self, gate: OwnGate) -> GateResult:
         assert self.subject.own is not None, "only a gate of `own_gates` is asked"
         seen = self.subject.own.judged(gate, gate.known_as in self.subject.red_preflight)
-        self._passing, self._said = (*self._passing, *seen.fixed), seen.output or self._said
-        return seen.said
+        self._passing, self._output = (*self._passing, *seen.fixed), seen.output or self._output
+        return seen.result
 
     def fixed(self) -> tuple[str, ...]:
         passed = self._tests.having("passed") if self._tests else frozenset[str]()
@@ -361,7 +361,7 @@ class RepoLook:
     # -- what the verdict shows and the event records ------------------------------------------------------------------------
 
     def output(self) -> str:
-        told = describe_outcomes(self._outcomes, self.why) if self._outcomes and self._runner else ""
+        outcomes = describe_outcomes(self._outcomes, self.why) if self._outcomes and self._runner else ""
         left = f"\n[not part of the change: {', '.join(self.subject.left_out)}]" if self.subject.left_out else ""
         known = "".join(
             f"\n[`{command}` failed before the work began, so it does not count]"
@@ -371,7 +371,9 @@ class RepoLook:
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
         open_ = getattr(self.subject.collect.suite.sandbox, "because", "") if self._tests or self._part else ""
         walls = f"\n[the tests ran with your full permissions: {open_}; see `detent doctor`]" if open_ else ""
-        return told + self._said + left + known + walls + (f"\n[Detent could not add its own tests to this run: {mute}]" if mute else "")
+        return (
+            outcomes + self._output + left + known + walls + (f"\n[Detent could not add its own tests to this run: {mute}]" if mute else "")
+        )
 
     def evidence(self) -> Evidence | None:
         seen = self._part or self._tests

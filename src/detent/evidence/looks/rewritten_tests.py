@@ -21,7 +21,7 @@ from detent.evidence.source.diff import Rewritten
 from detent.evidence.source.reworded import is_renamed, is_reworded
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
-from detent.evidence.source.test_lines import lines_of_test, only_seem_gone, tests_around, tests_on
+from detent.evidence.source.test_lines import lines_of_test, only_seem_removed, tests_around, tests_on
 from detent.evidence.source.weaker_form import asks_for_less, dropped_expectations
 from detent.kernel.model import Flag
 
@@ -114,55 +114,55 @@ def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewri
     return hunks + [each for each in altered_lines(look) if each.place.rpartition(":")[0] in beside and _is_about(look, each, silent)]
 
 
-def _let_go(said: Rewritten, old: OlderTests) -> str:
+def _let_go(rewritten: Rewritten, old: OlderTests) -> str:
     """A changed function that the removed lines named, that the new lines do not, and that no test notices any more; empty if there is none."""
-    was, now = (frozenset(WORDS.findall(text)) for text in (said.before, said.after))
+    was, now = (frozenset(WORDS.findall(text)) for text in (rewritten.before, rewritten.after))
     return min(old.unnoticed & (was - now), default="")
 
 
-def _rewritten_flag(look: RepoLook, said: Rewritten, asked: bool, let_go: str) -> Flag:
+def _rewritten_flag(look: RepoLook, rewritten: Rewritten, asked: bool, let_go: str) -> Flag:
     if let_go:
         words = f"an older test no longer checks {let_go}, which was changed and which no test covers now"
-        return Flag("rewritten-test", words, said.place, said.before, said.after)
+        return Flag("rewritten-test", words, rewritten.place, rewritten.before, rewritten.after)
     words = "the expectation of an older test changed: the old version fails with this change"
-    if not asked and _is_reworded(look, said):
+    if not asked and _is_reworded(look, rewritten):
         words = "a message is worded differently, in the code and in an older test"
-    elif not asked and _is_renamed(look, said):
+    elif not asked and _is_renamed(look, rewritten):
         words = "something was renamed, in the code and in an older test"
-    return Flag("rewritten-test", words, said.place, said.before, said.after, level="ask" if asked else "note")
+    return Flag("rewritten-test", words, rewritten.place, rewritten.before, rewritten.after, level="ask" if asked else "note")
 
 
-def _is_reworded(look: RepoLook, said: Rewritten) -> bool:
-    return is_reworded(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
+def _is_reworded(look: RepoLook, rewritten: Rewritten) -> bool:
+    return is_reworded(rewritten, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
 
 
-def _follows(look: RepoLook, said: Rewritten) -> bool:
+def _follows(look: RepoLook, rewritten: Rewritten) -> bool:
     """Whether a test only follows a rewording or renaming in the code."""
-    return _is_reworded(look, said) or _is_renamed(look, said)
+    return _is_reworded(look, rewritten) or _is_renamed(look, rewritten)
 
 
-def _is_renamed(look: RepoLook, said: Rewritten) -> bool:
-    return is_renamed(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
+def _is_renamed(look: RepoLook, rewritten: Rewritten) -> bool:
+    return is_renamed(rewritten, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
 
 
-def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
+def _is_about(look: RepoLook, rewritten: Rewritten, broken: frozenset[str]) -> bool:
     """Whether removed lines may belong to a broken test: they are not inside another one."""
-    path, lines = _place(said)
+    path, lines = _place(rewritten)
     within = tests_on(path, look.changes.text(path)(look.changes.good), lines)
     return not within or any(is_named(test, name) for test in broken for name in within)
 
 
-def _stands(look: RepoLook, said: Rewritten) -> bool:
+def _stands(look: RepoLook, rewritten: Rewritten) -> bool:
     """Whether the tests around removed lines are in fact unchanged."""
-    path, lines = _place(said)
+    path, lines = _place(rewritten)
     text = look.changes.text(path)
-    return only_seem_gone(path, text(look.changes.good), text(look.changes.tree), lines)
+    return only_seem_removed(path, text(look.changes.good), text(look.changes.tree), lines)
 
 
-def _place(said: Rewritten) -> tuple[str, range]:
+def _place(rewritten: Rewritten) -> tuple[str, range]:
     """The file, and the line numbers in the base."""
-    path, _, line = said.place.rpartition(":")
-    return path, range(int(line), int(line) + said.before.count("\n") + 1)
+    path, _, line = rewritten.place.rpartition(":")
+    return path, range(int(line), int(line) + rewritten.before.count("\n") + 1)
 
 
 def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, context: ProbeContext | None) -> list[Flag]:
@@ -200,7 +200,7 @@ def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]
     for was, new in sorted(seen.moved.items()):
         files = (file_of(before, was), look.changes.good), (file_of(now, new), look.changes.tree)
         words = [
-            [said for name, said in blocks(path, look.changes.text(path)(tree)).items() if is_named(was, name)] for path, tree in files
+            [text for name, text in blocks(path, look.changes.text(path)(tree)).items() if is_named(was, name)] for path, tree in files
         ]
         if words[0] and words[0] != words[1]:
             yield was, new

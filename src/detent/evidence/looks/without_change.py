@@ -32,9 +32,9 @@ def without_change(collector: Collector, look: RepoLook, before: TestReport, wan
 
 def _endless(files: tuple[str, ...], limit: float) -> TestReport:
     """The report of a hang: each file counts as one failed test, as if it did not load."""
-    said = f"stopped after {limit:.0f} s"
+    message = f"stopped after {limit:.0f} s"
     return TestReport(
-        dict.fromkeys(files, "error"), {path: path for path in files}, messages=dict.fromkeys(files, said), late=True, complete=False
+        dict.fromkeys(files, "error"), {path: path for path in files}, messages=dict.fromkeys(files, message), late=True, complete=False
     )
 
 
@@ -43,8 +43,8 @@ def flag_endless(mixed: TestReport, tip: TestReport) -> list[Flag]:
     if not mixed.late:
         return []
     path = next(test for test in sorted(mixed.bad) if mixed.files.get(test) == test)
-    said = f"without the change its tests do not finish ({mixed.messages[path]}; all tests take {tip.wall:.1f} s with it), so they count as failing there"
-    return [Flag("weak-evidence", said, path, level="note")]
+    sentence = f"without the change its tests do not finish ({mixed.messages[path]}; all tests take {tip.wall:.1f} s with it), so they count as failing there"
+    return [Flag("weak-evidence", sentence, path, level="note")]
 
 
 def failing_by_old_answers(look: RepoLook, mixed: TestReport, tests: frozenset[str]) -> frozenset[str]:
@@ -57,5 +57,5 @@ def failing_by_old_answers(look: RepoLook, mixed: TestReport, tests: frozenset[s
     for change in look.changed() if failed else ():
         if change.sort in ("production", "unknown") and not change.inside:
             words |= new_names(change.path, *map(look.changes.text(change.path), (look.changes.good, look.tree)))
-    said = {word for change in look.changed() if change.sort == "test" for word in NAME.findall(look.changes.text(change.path)(look.tree))}
-    return failed if not words & said else frozenset()
+    used = {word for change in look.changed() if change.sort == "test" for word in NAME.findall(look.changes.text(change.path)(look.tree))}
+    return failed if not words & used else frozenset()

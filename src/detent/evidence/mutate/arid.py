@@ -52,7 +52,7 @@ def _left(node: ast.AST) -> Iterator[ast.AST]:
 def _is_arid(node: ast.AST) -> bool:
     match node:
         case ast.Expr():
-            return isinstance(node.value, ast.Constant) or _is_said(node.value)
+            return isinstance(node.value, ast.Constant) or _is_logging(node.value)
         case ast.ImportFrom():
             return node.module in TYPES
         case ast.If():
@@ -62,7 +62,7 @@ def _is_arid(node: ast.AST) -> bool:
     return isinstance(node, ast.Assert | ast.JoinedStr | ast.FunctionDef | ast.AsyncFunctionDef)  # functions: only `__repr__`s
 
 
-def _is_said(node: ast.expr) -> bool:
+def _is_logging(node: ast.expr) -> bool:
     """Whether an expression is a call that logs, counts or prints."""
     if not isinstance(node, ast.Call):
         return False

@@ -54,15 +54,15 @@ def _expectations(text: str, blank: str, span: tuple[int, int], fails: str, rng:
 
 def _negated(text: str, start: int, end: int, rng: KeyedRandom) -> Iterator[Splice]:
     """Replace a literal by another one that looks the same, else negate the condition."""
-    said = text[start:end]
-    if "&&" not in said and "||" not in said and (found := LITERAL.search(said)):
+    condition = text[start:end]
+    if "&&" not in condition and "||" not in condition and (found := LITERAL.search(condition)):
         value = found["value"]
         new = rng.literal(value.removeprefix("-"))
         if new is not None:
             yield Splice(start + found.start("value") + value.startswith("-"), start + found.end("value"), new)
             return
-    start += len(said) - len(said.lstrip())
-    yield from (Splice(start, start, "!("), Splice(start + len(said.strip()), start + len(said.strip()), ")"))
+    start += len(condition) - len(condition.lstrip())
+    yield from (Splice(start, start, "!("), Splice(start + len(condition.strip()), start + len(condition.strip()), ")"))
 
 
 def _is_reached(blank: str, start: int, at: int, fails: str) -> bool:

@@ -69,21 +69,21 @@ def _is_asking(node: ast.AST) -> bool:
 def _is_settled(node: ast.stmt, fixed: frozenset[str]) -> bool:
     """Whether an assertion holds whatever the code returns: it contains only literals, or compares something with itself."""
     call = node.value if isinstance(node, ast.Expr) else None
-    said = (
+    asserted = (
         [node.test] if isinstance(node, ast.Assert) else call.args if isinstance(call, ast.Call) and _name(call.func) in ASSERTIONS else []
     )
-    sides = [said[0].left, *said[0].comparators] if len(said) == 1 and isinstance(said[0], ast.Compare) else said
-    parts = [each for one in said for each in ast.walk(one)]
+    sides = [asserted[0].left, *asserted[0].comparators] if len(asserted) == 1 and isinstance(asserted[0], ast.Compare) else asserted
+    parts = [each for one in asserted for each in ast.walk(one)]
     asking = any(_is_asking(each) and not (isinstance(each, ast.Name) and each.id in fixed) for each in parts)
-    return bool(parts) and (not asking or _is_either(said[0]) or (len(sides) > 1 and len({ast.dump(side) for side in sides[:2]}) == 1))
+    return bool(parts) and (not asking or _is_either(asserted[0]) or (len(sides) > 1 and len({ast.dump(side) for side in sides[:2]}) == 1))
 
 
-def _is_either(said: ast.expr) -> bool:
+def _is_either(asserted: ast.expr) -> bool:
     """Whether an `or` has a literal operand that is always true: `answer or True`."""
     return (
-        isinstance(said, ast.BoolOp)
-        and isinstance(said.op, ast.Or)
-        and any(isinstance(each, ast.Constant) and each.value for each in said.values)
+        isinstance(asserted, ast.BoolOp)
+        and isinstance(asserted.op, ast.Or)
+        and any(isinstance(each, ast.Constant) and each.value for each in asserted.values)
     )
 
 
@@ -127,8 +127,8 @@ def _may_leave(node: ast.stmt) -> bool:
 
 def _fails_in(block: ast.With | ast.AsyncWith) -> bool:
     """Whether a block expects or suppresses errors (`pytest.raises`, `assertRaises`, `suppress`), so that a failing assertion in it goes unnoticed."""
-    said = [ast.unparse(item.context_expr).lower() for item in block.items]
-    return any("raises" in each or "suppress" in each for each in said)
+    contexts = [ast.unparse(item.context_expr).lower() for item in block.items]
+    return any("raises" in each or "suppress" in each for each in contexts)
 
 
 def _equalities(node: ast.stmt) -> list[ast.expr]:
@@ -174,8 +174,8 @@ def _turn_called(page: Page, rng: KeyedRandom, call: ast.Call) -> Iterator[Chang
 def _turn_raises(page: Page, rng: KeyedRandom, call: ast.Call) -> Iterator[Change]:
     """Expect another error in `pytest.raises(ValueError)` and the like."""
     if _name(call.func) in RAISES and call.args and not isinstance(call.args[0], ast.Starred):
-        said = page.said(call.args[0])
-        yield (page.instead(call.args[0], rng.one([error for error in OTHER_ERRORS if error not in said])),)
+        expected = page.source(call.args[0])
+        yield (page.instead(call.args[0], rng.one([error for error in OTHER_ERRORS if error not in expected])),)
 
 
 def _name(node: ast.expr) -> str:
@@ -192,7 +192,7 @@ def _others(page: Page, rng: KeyedRandom, written: list[ast.expr]) -> Change:
     """Replace a literal in each of these expressions; nothing if one of them has none."""
     made = []
     for expected in written:
-        found = ((node, rng.literal(page.said(node))) for node in _values(expected))
+        found = ((node, rng.literal(page.source(node))) for node in _values(expected))
         new = next((page.instead(node, literal) for node, literal in found if literal is not None), None)
         if new is None:
             return ()

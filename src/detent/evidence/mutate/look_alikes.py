@@ -80,9 +80,9 @@ def _python(text: str, lines: Collection[int]) -> Iterator[LookAlikes]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not lines_of(node).isdisjoint(lines):
             below = list(_own(node))
-            said = [each.value for each in below if isinstance(each, ast.Return) and each.value is not None]
-            if said and not any(isinstance(each, ast.Yield | ast.YieldFrom) for each in below):
-                yield LookAlikes(node.name, *(partial(_around, page, said, f"{start}(", f"{PYTHON.end})") for start in PYTHON[:3]))
+            returned = [each.value for each in below if isinstance(each, ast.Return) and each.value is not None]
+            if returned and not any(isinstance(each, ast.Yield | ast.YieldFrom) for each in below):
+                yield LookAlikes(node.name, *(partial(_around, page, returned, f"{start}(", f"{PYTHON.end})") for start in PYTHON[:3]))
 
 
 def lines_of(node: ast.stmt) -> frozenset[int]:
@@ -97,8 +97,8 @@ def _own(function: ast.AST) -> Iterator[ast.AST]:
             yield from _own(node)
 
 
-def _around(page: Page, said: list[ast.expr], start: str, end: str) -> str:
-    return spliced(page.text, tuple(splice for each in said for splice in page.around(each, start, end)))
+def _around(page: Page, returned: list[ast.expr], start: str, end: str) -> str:
+    return spliced(page.text, tuple(splice for each in returned for splice in page.around(each, start, end)))
 
 
 def _by_heads(suffix: str, text: str, lines: Collection[int]) -> Iterator[LookAlikes]:

@@ -76,13 +76,13 @@ def _changes(page: Page, node: ast.AST) -> Iterator[Change]:
         yield _instead(page, node.value, "...", "... or (")  # an alias for something defined elsewhere
     if isinstance(node, ast.ImportFrom) and node.module != "__future__" and node.names[0].name != "*":
         names = " = ".join(each.asname or each.name for each in node.names)
-        more = page.said(node).count("\n")
+        more = page.source(node).count("\n")
         yield (page.instead(node, f"{names} = ({'...'}{chr(10) * more})" if more else f"{names} = ..."),)
 
 
 def _instead(page: Page, node: ast.expr, new: str, before: str) -> Change:
     """Replace a value; one on several lines stays in the text but is never evaluated, to keep the line count."""
-    return (page.instead(node, new),) if "\n" not in page.said(node) else page.around(node, before, ")")
+    return (page.instead(node, new),) if "\n" not in page.source(node) else page.around(node, before, ")")
 
 
 def _swapped(page: Page, left: ast.expr, op: type[ast.AST], right: ast.expr) -> Iterator[Change]:
@@ -112,7 +112,7 @@ def _constants(page: Page, node: ast.Constant) -> Iterator[Change]:
 
 def _is_inside_text(page: Page, node: ast.Constant) -> bool:
     """Whether a constant is inside an f-string, for which older Pythons report wrong positions."""
-    return page.said(node)[:1] not in "0123456789."
+    return page.source(node)[:1] not in "0123456789."
 
 
 # -- a whole body -----------------------------------------------------------------------------------------------------------------
@@ -121,8 +121,8 @@ def _is_inside_text(page: Page, node: ast.Constant) -> bool:
 def _idle(page: Page, node: Function) -> str:
     """The module with a function that returns something else at once, its old body left below. Keeps the line count if possible."""
     answer = _answer(node)
-    first, told = node.body[0], isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
-    if told:
+    first, has_docstring = node.body[0], isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
+    if has_docstring:
         return spliced(page.text, (Splice(page.end(first), page.end(first), f"; {answer}"),))
     start = page.start(first)
     if not isinstance(

@@ -123,15 +123,15 @@ def _python(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, 
         others.setdefault(function, f"test_{rng.word()}")
         for each in classes:
             others.setdefault(each, f"Test{rng.word().title()}")
-    said = _said(tree)
-    others = {old: new for old, new in others.items() if old not in said}  # a name in a string may be looked up or expected
+    in_strings = _words_in_strings(tree)
+    others = {old: new for old, new in others.items() if old not in in_strings}  # a name in a string may be looked up or expected
     words = [word for word in page.words if word.kind == tokenize.NAME and word.text in others]
     changed = [word for word in words if text[word.start - 1 : word.start] != "." or text[: word.start].endswith("self.")]
     made = spliced(text, tuple(Splice(word.start, word.end, others[word.text]) for word in changed))
     return made if ordered else _reversed(made), {new: old for old, new in others.items()}
 
 
-def _said(tree: ast.Module) -> frozenset[str]:
+def _words_in_strings(tree: ast.Module) -> frozenset[str]:
     """The words of all string literals of a module, except docstrings and other strings that are statements."""
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     texts = (

@@ -33,9 +33,9 @@ def other_answers(text: str, lines: Collection[int]) -> Iterator[FunctionBody]:
     page, silent = Page(text), _silent(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and any(line in lines for line in range(node.lineno, (node.end_lineno or 0) + 1)):
-            said = [each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value is not None]
-            if not all(_called(each) in silent for each in said) and _only_answers(node):
-                yield FunctionBody(node.name, node.lineno, node.end_lineno or node.lineno, partial(_made, page, said))
+            returned = [each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value is not None]
+            if not all(_called(each) in silent for each in returned) and _only_answers(node):
+                yield FunctionBody(node.name, node.lineno, node.end_lineno or node.lineno, partial(_made, page, returned))
 
 
 def _silent(tree: ast.Module) -> frozenset[str]:
@@ -51,16 +51,16 @@ def _silent(tree: ast.Module) -> frozenset[str]:
     return NOTHING | {name for name, does in answers.items() if not does}
 
 
-def _called(said: ast.expr) -> str:
+def _called(returned: ast.expr) -> str:
     """The name of the called function, without leading underscores; empty if the expression is not a call."""
-    match said:
+    match returned:
         case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
             return name.lstrip("_")
     return ""
 
 
-def _made(page: Page, said: list[ast.expr]) -> str:
-    return spliced(page.text, tuple(splice for each in said for splice in page.around(each, ANOTHER, ")")))
+def _made(page: Page, returned: list[ast.expr]) -> str:
+    return spliced(page.text, tuple(splice for each in returned for splice in page.around(each, ANOTHER, ")")))
 
 
 def _only_answers(function: ast.FunctionDef) -> bool:

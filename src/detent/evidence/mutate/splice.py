@@ -60,7 +60,7 @@ class Page:
     def end(self, node: ast.AST) -> int:
         return self.at(getattr(node, "end_lineno", 1), getattr(node, "end_col_offset", 0))
 
-    def said(self, node: ast.AST) -> str:
+    def source(self, node: ast.AST) -> str:
         return self.text[self.start(node) : self.end(node)]
 
     def line(self, at: int) -> int:

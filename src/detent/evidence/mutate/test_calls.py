@@ -83,8 +83,8 @@ def _other(arg: ast.expr, rng: KeyedRandom) -> str | None:
     if isinstance(arg, ast.List | ast.Tuple) and arg.elts:
         parts = [_other(each, rng) for each in arg.elts]
         if any(parts):
-            said = ", ".join(new or ast.unparse(each) for new, each in zip(parts, arg.elts, strict=True))
-            return f"[{said}]" if isinstance(arg, ast.List) else f"({said},)"
+            items = ", ".join(new or ast.unparse(each) for new, each in zip(parts, arg.elts, strict=True))
+            return f"[{items}]" if isinstance(arg, ast.List) else f"({items},)"
     return None
 
 
@@ -147,8 +147,8 @@ def _asked(sides: tuple[ast.expr, ast.expr], known: dict[str, ast.expr], imports
         if root not in imports or not args or None in named or not all(map(_is_written, (*args, *named.values()))):
             return None
         more = "".join(f", {key}={ast.unparse(value)}" for key, value in named.items())
-        said = f"{function}({', '.join(map(ast.unparse, args))}{more})"
-        return TestCall("", 0, imports[root], function, said, ast.unparse(wanted), args, more)
+        call_text = f"{function}({', '.join(map(ast.unparse, args))}{more})"
+        return TestCall("", 0, imports[root], function, call_text, ast.unparse(wanted), args, more)
     return None
 
 

@@ -87,16 +87,16 @@ def _calls(test: str, line: int, body: str, names: dict[str, str]) -> Iterator[T
         if asks[0] == "expect(":
             equal = EQUAL.match(body, end)
             wanted = _inside(body, equal.end())[0] if equal else ""
-            said = inner
+            call_text = inner
         elif len(parts) >= 2:
-            said, wanted = parts[0], parts[1]
+            call_text, wanted = parts[0], parts[1]
         else:
             continue
-        call = CALL.match(said.strip())
+        call = CALL.match(call_text.strip())
         root = call["name"].partition(".")[0] if call else ""
         if call and root in names and wanted.strip() and call["args"].strip() and all(map(is_written, (call["args"], wanted))):
             at = line + body.count("\n", 0, asks.start())
-            yield TestCall(test, at, names[root], call["name"], said.strip(), wanted.strip(), _read(call["args"]))
+            yield TestCall(test, at, names[root], call["name"], call_text.strip(), wanted.strip(), _read(call["args"]))
 
 
 def is_written(text: str) -> bool:

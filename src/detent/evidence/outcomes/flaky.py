@@ -48,9 +48,9 @@ def failing_before(collector: Collector, changes: Changes, flaky: Mapping[str, s
 
 def flag_flaky(tests: frozenset[str], steady: frozenset[str], before: frozenset[str]) -> list[Flag]:
     """A question for each flaky test; only a note if it passed in every other run (`steady`) or is flaky without the change too (`before`)."""
-    said = "failed in the first run of the suite and passed in the second, on the same tree: it is flaky, or the machine was overloaded"
+    sentence = "failed in the first run of the suite and passed in the second, on the same tree: it is flaky, or the machine was overloaded"
     also = "failed in the first run of the suite and passed in the second, on the same tree; it is flaky without this change too"
-    asked = [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests - before)]
+    asked = [Flag("weak-evidence", f"{test} {sentence}", test, level="ask") for test in sorted(tests - before)]
     asked += [Flag("weak-evidence", f"{test} {also}", test, level="note") for test in sorted(tests & before)]
     return asked + [Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(steady)]
 
@@ -83,5 +83,5 @@ def flag_warned(tests: frozenset[str], seen: TestReport) -> list[Flag]:
         return []
     first = min(tests)
     more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
-    said = f"{first}{more} changed: as it was, it ends with {seen.kinds[first]} here, and passes where a warning is only shown"
-    return [Flag("rewritten-test", said, first, level="note")]
+    sentence = f"{first}{more} changed: as it was, it ends with {seen.kinds[first]} here, and passes where a warning is only shown"
+    return [Flag("rewritten-test", sentence, first, level="note")]

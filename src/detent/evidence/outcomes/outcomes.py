@@ -47,7 +47,7 @@ def compare(before: TestReport, now: TestReport, unstable: Collection[str] = ())
         waited = file_of(now, new) in unloaded_before
         found[FRESH[waited, _how(now, new)]].add(new)
     for old in before.ids - set(twins):
-        found[_gone(before, old, now, unloaded_now, unstable)].add(old)
+        found[_outcome_of_missing(before, old, now, unloaded_now, unstable)].add(old)
     regressions = frozenset(found["regressions"])
     return Outcomes(
         newly_failing=regressions | frozenset(found["newly_failing"]),
@@ -79,7 +79,7 @@ FRESH = {
 }  # the outcome of a test only in the later report, by whether its file failed to load before, and how it ended
 
 
-def _gone(before: TestReport, old: str, now: TestReport, unloaded: Ids, unstable: Collection[str]) -> str:
+def _outcome_of_missing(before: TestReport, old: str, now: TestReport, unloaded: Ids, unstable: Collection[str]) -> str:
     """The outcome of a test that is not in the later report."""
     file = file_of(before, old)
     if file in unloaded:
@@ -173,8 +173,8 @@ def unstable_families(one: TestReport, other: TestReport) -> Ids:
 
 def describe_successors(test: str, seen: Outcomes, less: bool) -> str:
     """A sentence that names the tests that replaced a test."""
-    came = sorted(seen.replaced[test])
-    names = came[0] + (f" and {len(came) - 1} more" if len(came) > 1 else "")
+    new_tests = sorted(seen.replaced[test])
+    names = new_tests[0] + (f" and {len(new_tests) - 1} more" if len(new_tests) > 1 else "")
     return f"{test} is gone; {names} came in its place" + (
         ", but they do not fail for a small change to the code that it failed for" if less else ""
     )

@@ -199,9 +199,9 @@ def _sentence(facts: FailureFacts, how: str) -> str:
     lines = [OLDER_PANIC.sub("", line.strip()) for line in facts.message.splitlines() if line.strip() and not PANICKED.search(line)]
     first = next((line for line in lines if FIXTURE.search(line)), lines[0] if lines else "")
     named = facts.kind and not first.startswith(facts.kind) and f".{facts.kind}:" not in first
-    said = f"{facts.kind}: {first}" if named and first else first or facts.kind
-    said = said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
-    return said + (f" ({facts.place})" if facts.place else "") + (f": {how}" if how else "")
+    sentence = f"{facts.kind}: {first}" if named and first else first or facts.kind
+    sentence = sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST - 1]}…"
+    return sentence + (f" ({facts.place})" if facts.place else "") + (f": {how}" if how else "")
 
 
 def not_installed(why: Reason) -> str:

@@ -108,9 +108,9 @@ def _as_they_were(tests: frozenset[str], look: SettleLook) -> frozenset[str]:
 
     now, touched, found = look.tests(), {c.path for c in look.changed()}, set[str]()
     for path in {file_of(now, test) for test in tests}:
-        both = (look.read(f"GOOD:{path}") or "", look.read(path) or "") if path in touched else ("", "")
-        other = changed_tests(path, *both) | standing_otherwise(path, *both)
-        known = blocks(path, both[0]).keys() if path in touched else None
+        versions = (look.read(f"GOOD:{path}") or "", look.read(path) or "") if path in touched else ("", "")
+        other = changed_tests(path, *versions) | standing_otherwise(path, *versions)
+        known = blocks(path, versions[0]).keys() if path in touched else None
         ours = (test for test in tests if file_of(now, test) == path and not any(is_named(test, name) for name in other))
         found |= {test for test in ours if known is None or any(is_named(test, name) for name in known)}
     return frozenset(found)
@@ -149,7 +149,7 @@ def _written_in(lost: frozenset[str], look: SettleLook) -> dict[str, frozenset[s
     return own | dict.fromkeys(loaded, lost)
 
 
-def _replaced(lost: frozenset[str], came: frozenset[str], look: SettleLook) -> dict[str, frozenset[str]]:
+def _replaced(lost: frozenset[str], added: frozenset[str], look: SettleLook) -> dict[str, frozenset[str]]:
     """The lost tests that new tests replace in a changed file, for instance as rows of a table or merged into one test."""
     from detent.evidence.outcomes.successors import successors_by_words  # only where a test seems lost
 
@@ -157,7 +157,7 @@ def _replaced(lost: frozenset[str], came: frozenset[str], look: SettleLook) -> d
     found = dict[str, frozenset[str]]()
     for path, ours in sorted(_written_in(lost, look).items()):
         files = {file_of(before, test) for test in ours}
-        new = [test for test in came if file_of(now, test) in files and test in now.having("passed")]
+        new = [test for test in added if file_of(now, test) in files and test in now.having("passed")]
         found |= successors_by_words(path, look.read(f"GOOD:{path}") or "", look.read(path) or "", ours, new) if new else {}
     return found
 

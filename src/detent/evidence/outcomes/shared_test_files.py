@@ -61,15 +61,15 @@ def flag_shared_files(patch: bytes, shared: Collection[str], broken: Collection[
         return []
     some = min(broken) + (f" and {len(broken) - 1} more" if len(broken) > 1 else "")
     found = [hunk for hunk in hunks(patch) if hunk.path in shared][:MOST_SHOWN]
-    said = f"code shared by older tests changed: with the old version, {some} {'fail' if len(broken) > 1 else 'fails'} with this change"
+    sentence = f"code shared by older tests changed: with the old version, {some} {'fail' if len(broken) > 1 else 'fails'} with this change"
     return [
         Flag(
             "rewritten-test",
-            said,
+            sentence,
             f"{hunk.path}:{max(hunk.at, 1)}",
-            "\n".join(hunk.gone[:MOST_LINES]),
+            "\n".join(hunk.removed[:MOST_LINES]),
             "\n".join(hunk.new[:MOST_LINES]),
             level="ask" if alone else "note",
         )
         for hunk in found
-    ] or [Flag("rewritten-test", said, min(shared), level="ask" if alone else "note")]
+    ] or [Flag("rewritten-test", sentence, min(shared), level="ask" if alone else "note")]

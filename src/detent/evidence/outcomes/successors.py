@@ -23,11 +23,11 @@ LEAST_VALUES = 0.5  # share of its values; lower, since a message may now be com
 COMMON = frozenset({"def", "func", "function", "fn", "test", "assert", "self", "async", "await", "const", "let", "var", "return"})
 
 
-class SaidTest(NamedTuple):
+class WrittenTest(NamedTuple):
     """A test as it is written in a file."""
 
     key: str  # identifies the test in its file
-    said: str  # its text
+    source: str  # its text
     made: Callable[[str], bool]  # whether a test id is this test or a row of it
     values_in: str  # the text that may hold its values: the rows of a loop are outside the test
 
@@ -36,11 +36,11 @@ def successors_by_words(path: str, old: str, new: str, lost: Iterable[str], pass
     """The lost tests that have successors, with these: new tests of the same file. `passing`: the file's new tests that pass."""
     before, after = _texts(path, old), _texts(path, new)
     known = {each.key for each in before}
-    came = [each for each in after if each.key not in known]
+    added = [each for each in after if each.key not in known]
     found = dict[str, frozenset[str]]()
-    for test in lost if came else ():
+    for test in lost if added else ():
         was = [each for each in before if each.made(test)]
-        fits = [each for each in came if len(was) == 1 and resembles(was[0], each) and any(map(each.made, passing))]
+        fits = [each for each in added if len(was) == 1 and resembles(was[0], each) and any(map(each.made, passing))]
         most = max((_shared(was[0], each) for each in fits), default=0)
         best = [each for each in fits if _shared(was[0], each) == most]
         if best:
@@ -48,15 +48,15 @@ def successors_by_words(path: str, old: str, new: str, lost: Iterable[str], pass
     return found
 
 
-def _shared(was: SaidTest, now: SaidTest) -> int:
-    return len(_names(was.said) & _names(now.said)) + len(_values(was.said) & _values(now.values_in))
+def _shared(was: WrittenTest, now: WrittenTest) -> int:
+    return len(_names(was.source) & _names(now.source)) + len(_values(was.source) & _values(now.values_in))
 
 
-def resembles(was: SaidTest, now: SaidTest) -> bool:
+def resembles(was: WrittenTest, now: WrittenTest) -> bool:
     """Whether a test uses most of the names and values of an older one."""
-    names, values = _names(was.said), _values(was.said)
+    names, values = _names(was.source), _values(was.source)
     there = _values(now.values_in)
-    if len(names & _names(now.said)) < LEAST_NAMES * len(names) or not names:
+    if len(names & _names(now.source)) < LEAST_NAMES * len(names) or not names:
         return False
     return len(values & there) >= LEAST_VALUES * len(values)
 
@@ -69,12 +69,12 @@ def _values(text: str) -> set[str]:
     return {found[2] for found in TEXT.finditer(text)} | set(NUMBER.findall(TEXT.sub('""', text)))
 
 
-def _texts(path: str, text: str) -> list[SaidTest]:
+def _texts(path: str, text: str) -> list[WrittenTest]:
     if path.endswith(SCRIPT):
         calls = tables(path, text)
         return [_of_script(text, n, calls) for n in range(len(calls))]
     if not path.endswith(".py"):
-        return [_of_block(name, said) for name, said in texts_by_heads(text)]
+        return [_of_block(name, block) for name, block in texts_by_heads(text)]
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
@@ -88,13 +88,13 @@ def _texts(path: str, text: str) -> list[SaidTest]:
     ]
 
 
-def _of_script(text: str, number: int, calls: tuple[TitlePattern, ...]) -> SaidTest:
+def _of_script(text: str, number: int, calls: tuple[TitlePattern, ...]) -> WrittenTest:
     call = calls[number]
-    return SaidTest(call.of.pattern, call.said, lambda test: made_by(test, calls) == number, text if call.is_table else call.said)
+    return WrittenTest(call.of.pattern, call.text, lambda test: made_by(test, calls) == number, text if call.is_table else call.text)
 
 
-def _of_block(name: str, said: str) -> SaidTest:
-    return SaidTest(name, said, lambda test: is_named(test, name), said)
+def _of_block(name: str, text: str) -> WrittenTest:
+    return WrittenTest(name, text, lambda test: is_named(test, name), text)
 
 
 def in_its_place(patch: bytes, test: str, new_test: str) -> tuple[str, str] | None:
@@ -103,10 +103,10 @@ def in_its_place(patch: bytes, test: str, new_test: str) -> tuple[str, str] | No
         if (
             test.startswith(f"{hunk.path}::")
             and new_test.startswith(f"{hunk.path}::")
-            and _begins(hunk.gone, test)
+            and _begins(hunk.removed, test)
             and _begins(hunk.new, new_test)
         ):
-            return "\n".join(hunk.gone[:MOST_LINES]), "\n".join(hunk.new[:MOST_LINES])
+            return "\n".join(hunk.removed[:MOST_LINES]), "\n".join(hunk.new[:MOST_LINES])
     return None
 
 

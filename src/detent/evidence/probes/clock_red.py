@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ProbeContext
-from detent.evidence.probes.trials import came_of, trial_of
+from detent.evidence.probes.trials import result_in_words, trial_of
 from detent.evidence.report import TestReport
 from detent.kernel.model import Flag
 
@@ -67,8 +67,10 @@ def look_at_reds(context: ProbeContext, reds: Mapping[str, TestReport], known: f
         failed = then.bad - known - context.reference.baseline
         files = tuple(sorted({file_of(then, test) for test in failed}))
         for test in sorted(failed & _passing(context, red, files, then.wall, until)) if files else ():
-            said = f"{test} failed in RED, but now passes on the same tree, without the change: something other than the code made it fail"
-            found[test] = Flag("clock-red", said, test, level="fail")
+            sentence = (
+                f"{test} failed in RED, but now passes on the same tree, without the change: something other than the code made it fail"
+            )
+            found[test] = Flag("clock-red", sentence, test, level="fail")
     return list(found.values())[:MOST_SHOWN]
 
 
@@ -94,10 +96,12 @@ def look_at_dates(
             later = f"{by // DAY} days" if by >= DAY else f"{by // 60} minutes"
             about = [f"clock-red {test}" for test in by_itself]
             context.tried(
-                trial_of(context, about, f"without the change, with the clock {later} ahead", came_of(seen), shifted, files, on_base=True)
+                trial_of(
+                    context, about, f"without the change, with the clock {later} ahead", result_in_words(seen), shifted, files, on_base=True
+                )
             )
-            said = f"failed without the change, but passes without it when the clock is {later} ahead: something other than the code made it fail"
-            return [Flag("clock-red", f"{test} {said}", test, level="fail") for test in by_itself[:MOST_SHOWN]]
+            sentence = f"failed without the change, but passes without it when the clock is {later} ahead: something other than the code made it fail"
+            return [Flag("clock-red", f"{test} {sentence}", test, level="fail") for test in by_itself[:MOST_SHOWN]]
     return []
 
 

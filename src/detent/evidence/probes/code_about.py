@@ -16,10 +16,10 @@ SHORTEST = 3
 STEM = 4  # shortest common prefix of two words of which neither is a prefix of the other
 
 
-def lines_about(said: Iterable[str], files: Iterable[str], read: Callable[[str], str]) -> dict[str, frozenset[int]]:
+def lines_about(texts: Iterable[str], files: Iterable[str], read: Callable[[str], str]) -> dict[str, frozenset[int]]:
     """The lines in each file that the first matching text is about; empty if no text matches."""
     paths = list(files)
-    for text in said:
+    for text in texts:
         words = words_of(text) - NO_NAMES
         found = {path: lines for path in paths if words and (lines := _lines(words, path, read(path)))}
         if found:

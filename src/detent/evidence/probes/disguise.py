@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.renamed import Renamed, looks_at_itself, original_id, renamed, with_comment
 from detent.evidence.probes.context import ProbeContext
-from detent.evidence.probes.trials import came_of, said_of, trial_of
+from detent.evidence.probes.trials import failure_messages, result_in_words, trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_patterns import ALWAYS_DATA, is_below_tests
 from detent.evidence.source.file_text import bytes_of
@@ -38,29 +38,37 @@ def look_disguised(context: ProbeContext, tip: TestReport, files: tuple[str, ...
     if again is None or plain is None:
         return []
     steady = set(differs) & plain.having("passed")
-    named = {test: said for test, said in _differing(tip, *again).items() if test in steady}
+    named = {test: differing for test, differing in _differing(tip, *again).items() if test in steady}
     _note(context, differs, *(again if named else first), steady)
     if named:
-        return [_flag(context, test, *said) for test, said in sorted(named.items())[:MOST_SHOWN]]
-    said = "passes only in the order of its file: another test, or another call, decides what the code returns"
-    return [Flag("knows-the-tests", f"{test} {said}", test, level="note") for test in sorted(steady)[:MOST_SHOWN]]
+        return [_flag(context, test, *differing) for test, differing in sorted(named.items())[:MOST_SHOWN]]
+    sentence = "passes only in the order of its file: another test, or another call, decides what the code returns"
+    return [Flag("knows-the-tests", f"{test} {sentence}", test, level="note") for test in sorted(steady)[:MOST_SHOWN]]
 
 
 def _note(context: ProbeContext, differs: dict[str, tuple[str, str]], made: DisguisedTests, report: TestReport, tests: set[str]) -> None:
     about = [f"knows-the-tests {test}" for test in sorted(tests)]
-    said = said_of(report, (differs[test][0] for test in tests))
+    messages = failure_messages(report, (differs[test][0] for test in tests))
     files = [each.path for each in made.files.values()]
     context.tried(
-        trial_of(context, about, "the tests under other names, in another order and place", came_of(report), made.overlay, files, said)
+        trial_of(
+            context,
+            about,
+            "the tests under other names, in another order and place",
+            result_in_words(report),
+            made.overlay,
+            files,
+            messages,
+        )
     )
 
 
 def _flag(context: ProbeContext, test: str, name: str, message: str) -> Flag:
     """A question, but only a note if the test's own text inspects its name or lines."""
-    said = f"{test} passes, but fails under another name ({name}): the code, or something it loads, checks who is calling"
+    sentence = f"{test} passes, but fails under another name ({name}): the code, or something it loads, checks who is calling"
     path = test.partition("::")[0]
     level: Literal["note", "ask"] = "note" if looks_at_itself(path, context.text(path)) else "ask"
-    return Flag("knows-the-tests", said, test, f"{test}: passed", f"{name}: failed\n{message[:500]}".strip(), level=level)
+    return Flag("knows-the-tests", sentence, test, f"{test}: passed", f"{name}: failed\n{message[:500]}".strip(), level=level)
 
 
 def disguised(context: ProbeContext, files: tuple[str, ...], rng: KeyedRandom, ordered: bool) -> DisguisedTests:

@@ -53,7 +53,7 @@ def _again(context: ProbeContext, tip: TestReport, flag: Flag, until: float) -> 
 def _flag(context: ProbeContext, now: TestReport, value: NewValue, until: float, last: bool = False) -> Flag | None:
     place = f"{value.path}:{value.line}"
     first = value.after.strip().partition("\n")[0]
-    said = f"{BROUGHT}{f'{value.what}: ' if value.what else ''}`{first}`"
+    message = f"{BROUGHT}{f'{value.what}: ' if value.what else ''}`{first}`"
     if value.what:
         seen = _is_noticed(context, now, value.path, [_restored(context, value)], until) if last else False
     else:
@@ -64,10 +64,10 @@ def _flag(context: ProbeContext, now: TestReport, value: NewValue, until: float,
         return None
     if seen is None and not last:
         return Flag(
-            "unnoticed", f"{said}; whether a test notices it is tried before the branch lands", place, value.before, value.after, "note"
+            "unnoticed", f"{message}; whether a test notices it is tried before the branch lands", place, value.before, value.after, "note"
         )
-    told = "no test fails when that is undone" if value.what else "no test fails when a number or condition there is another one"
-    return Flag("unnoticed", f"{said}, and {told}", place, value.before, value.after)
+    sentence = "no test fails when that is undone" if value.what else "no test fails when a number or condition there is another one"
+    return Flag("unnoticed", f"{message}, and {sentence}", place, value.before, value.after)
 
 
 def _restored(context: ProbeContext, value: NewValue) -> str:

@@ -81,10 +81,10 @@ def _mutants(context: ProbeContext, tree: str, tests: Iterable[str], every: bool
         for path, lines in lines_about(about, code, lambda path: context.text(path, tree)).items():
             yield from ((path, spot.make()) for spot in spots_on(path, context.text(path, tree), lines))
         return
-    said = b" ".join(context.git.read(of, t) or b"" for t in tests for of in (context.tree, context.reference.good)).decode(
+    test_code = b" ".join(context.git.read(of, t) or b"" for t in tests for of in (context.tree, context.reference.good)).decode(
         "utf-8", "replace"
     )
-    named = [p for p in code if Path(p).stem in said]
+    named = [p for p in code if Path(p).stem in test_code]
     for path in [*named, *(p for p in code if p not in named)] if every else named:
         for text in mutants(path, context.text(path, tree)):
             yield path, text

@@ -29,14 +29,14 @@ class Mutant(NamedTuple):
     make: Callable[[], str]
 
 
-def candidates(context: ProbeContext, said: str = "") -> list[Mutant]:
+def candidates(context: ProbeContext, test_code: str = "") -> list[Mutant]:
     """The mutants of the production code that a step changed, best first. `said`: the text of the tests."""
     found: dict[str, list[Mutant]] = {}
     for change in context.changed:
         if is_tried(context, change):
             for mutant in _of(context, change.path):
                 found.setdefault(f"{mutant.path}\n{mutant.place}", []).append(mutant)
-    words = frozenset(re.findall(r"\w+", said))
+    words = frozenset(re.findall(r"\w+", test_code))
     places = sorted(found.values(), key=lambda of: (of[0].place == OUTSIDE, of[0].place not in words))
     return [mutant for turn in zip_longest(*places) for mutant in turn if mutant is not None]
 

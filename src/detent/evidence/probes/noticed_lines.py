@@ -71,19 +71,19 @@ def try_mutants(
     """How much of the changed code the tests notice. `proved`: the tests that need the change; `new`: those of them that did not exist before."""
     until = context.clock() + context.seconds
     files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(context, tip)))
-    said = "\n".join(context.text(path) for path in files)
-    chosen = _chosen(context, said)
+    test_code = "\n".join(context.text(path) for path in files)
+    chosen = _chosen(context, test_code)
     if not chosen:
         return Noticed()
-    words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
+    words = frozenset(re.findall(r"\w+", test_code)) if proved else frozenset[str]()
     named = {place for place, of in chosen.items() if of[0].place in words}
     files, seen = _of_files(context, tip, chosen, files, until, jobs, new, say)
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
     telling = {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}
     whole = _rounds(context, tip, telling, (), until, jobs, say=say)
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
-    heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
-    silent = {place for place in asked - heard if not _is_missed(context, tip, place, proved, files, until)}
+    noticed = {place for place, tries in whole.items() if any(each.bad for each in tries)}
+    silent = {place for place in asked - noticed if not _is_missed(context, tip, place, proved, files, until)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
     tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
     idle = vacuous_of(proved, killed, table_in(context)) if tried and not _late(context, until) else ()
@@ -98,7 +98,7 @@ def try_mutants(
     idle = still_vacuous(context, idle, files, context.one_run(tip.wall, until)) if not why else ()
     elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
     counts = (len(named), len(named & silent), outside, elsewhere, blunt)
-    left_files = _silent_files(silent, {place for place in chosen if by.get(place)} | heard)
+    left_files = _silent_files(silent, {place for place in chosen if by.get(place)} | noticed)
     return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, *counts, left_files, seen_by_kind)
 
 
@@ -110,10 +110,10 @@ def _file(place: str) -> str:
     return place.rpartition(": ")[0]
 
 
-def _chosen(context: ProbeContext, said: str) -> dict[str, list[Mutant]]:
+def _chosen(context: ProbeContext, test_code: str) -> dict[str, list[Mutant]]:
     """The places that are looked at, each with its small changes."""
     places: dict[str, list[Mutant]] = {}
-    for mutant in candidates(context, said):
+    for mutant in candidates(context, test_code):
         places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
     return dict(list(places.items())[:MOST_PLACES])
 
@@ -163,9 +163,9 @@ def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant
 def _blunt(context: ProbeContext, tip: TestReport, named: set[str], files: tuple[str, ...], until: float, jobs: int) -> tuple[str, ...]:
     """The functions that may return any other value of the same kind: tests only check that they can be called, raise, or return a type."""
     places = {place: [mutant] for place, mutant in of_the_same_kind(context).items() if place in named}
-    quiet = _unheard(_rounds(context, tip, places, files, until, jobs)) if places and files else list(places)
+    quiet = _unnoticed(_rounds(context, tip, places, files, until, jobs)) if places and files else list(places)
     whole = _rounds(context, tip, {place: places[place] for place in quiet[:MOST_WHOLE]}, (), until, jobs)
-    for place in (found := _unheard(whole)):
+    for place in (found := _unnoticed(whole)):
         _note(context, place, {(): whole[place]})
     return tuple(sorted(found))
 
@@ -174,20 +174,20 @@ def _note(context: ProbeContext, place: str, tries: dict[tuple[str, ...], list[M
     """Record the surviving mutants of a place, those that the whole suite ran on first."""
     lived = {each.mutant.make(): (files, each) for files, of in tries.items() for each in of if each.bad is not None}
     for text, (files, each) in sorted(lived.items(), key=lambda item: len(item[1][0]))[:MOST_KEPT]:
-        came = f"no test fails; {each.ran} ran"
+        result = f"no test fails; {each.ran} ran"
         context.tried(
             trial_of(
                 context,
                 [f"unnoticed {place}"],
                 f"a small change to {each.mutant.place}",
-                came,
+                result,
                 {each.mutant.path: bytes_of(text)},
                 files,
             )
         )
 
 
-def _unheard(tries: dict[str, list[MutationTry]]) -> list[str]:
+def _unnoticed(tries: dict[str, list[MutationTry]]) -> list[str]:
     """The places where a mutant ran and no test failed."""
     return [place for place, of in tries.items() if any(each.bad is not None for each in of) and not any(each.bad for each in of)]
 

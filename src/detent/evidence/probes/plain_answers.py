@@ -21,7 +21,7 @@ class CallResult(NamedTuple):
     """The result of a call: whether it is the expected one, and its text."""
 
     right: bool
-    said: str
+    text: str
 
 
 def ask_program(
@@ -41,7 +41,7 @@ def ask_program(
         return []
     line = next((line for line in reversed(ran.output.splitlines()) if line.startswith(mark)), "")
     try:
-        said = json.loads(line.removeprefix(mark)) if line else []
-        return [CallResult(bool(each[0]), str(each[1])) if each else None for each in said]
+        results = json.loads(line.removeprefix(mark)) if line else []
+        return [CallResult(bool(each[0]), str(each[1])) if each else None for each in results]
     except (ValueError, TypeError, IndexError):
         return []

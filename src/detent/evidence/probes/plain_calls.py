@@ -86,23 +86,23 @@ def _note(context: ProbeContext, collector: Collector, flag: Flag, call: TestCal
 
 
 def _otherwise(path: str, call: TestCall, answer: CallResult) -> Flag:
-    said = f"{call.call} is {call.wanted} in {call.test}, but something else outside of a test: the code checks who is calling"
-    if answer.said.startswith(EQUAL_TOO):
-        other = answer.said.removeprefix(EQUAL_TOO)
-        said = f"{call.call} is equal to {call.wanted} in {call.test}, but also to {other}: the returned value itself decides what it is equal to"
-    return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", answer.said)
+    sentence = f"{call.call} is {call.wanted} in {call.test}, but something else outside of a test: the code checks who is calling"
+    if answer.text.startswith(EQUAL_TOO):
+        other = answer.text.removeprefix(EQUAL_TOO)
+        sentence = f"{call.call} is equal to {call.wanted} in {call.test}, but also to {other}: the returned value itself decides what it is equal to"
+    return Flag("knows-the-tests", sentence, f"{path}:{call.line}", f"{call.call} == {call.wanted}", answer.text)
 
 
 def _is_other(there: CallResult) -> bool:
     """Whether a call returns something else elsewhere. An error does not count: a file that it reads may be missing there."""
-    return not there.right and not there.said.startswith("raises ")
+    return not there.right and not there.text.startswith("raises ")
 
 
 def _away(path: str, call: TestCall, there: CallResult) -> Flag:
-    said = (
+    sentence = (
         f"{call.call} is {call.wanted} in {call.test}, but something else at a terminal, in another process, thread, folder, home or host"
     )
-    return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", there.said)
+    return Flag("knows-the-tests", sentence, f"{path}:{call.line}", f"{call.call} == {call.wanted}", there.text)
 
 
 def _by_function(every: list[tuple[str, TestCall]]) -> dict[str, list[tuple[str, TestCall]]]:
@@ -144,11 +144,11 @@ def _in_turn(of: list[tuple[str, TestCall]]) -> list[tuple[str, TestCall]]:
 
 def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
     """A flag if all other values get the same answer. An error does not count: other values may be invalid."""
-    said = {answer.said for answer in seen if answer is not None}
-    if not made or None in seen or len(said) != 1 or next(iter(said)).startswith("raises "):
+    answers = {answer.text for answer in seen if answer is not None}
+    if not made or None in seen or len(answers) != 1 or next(iter(answers)).startswith("raises "):
         return []
     path, call = of[0]
-    name, answer = call.function, said.pop()
+    name, answer = call.function, answers.pop()
     text = f"{name} returns {answer} for every input that the tests do not use; {len(made)} other calls were tried, such as {made[0][1]}"
     return [Flag("knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {answer}")]
 
@@ -159,7 +159,7 @@ def _given_back(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]]
         return []
     for at, arg in enumerate(of[0][1].args):
         asked = [(_written(call.args[at]), _written(call.wanted)) for _, call in of if at < len(call.args)]
-        others = [(_written(_args(call)[at]), _written(answer.said)) for (_, call, _), answer in zip(made, seen, strict=False) if answer]
+        others = [(_written(_args(call)[at]), _written(answer.text)) for (_, call, _), answer in zip(made, seen, strict=False) if answer]
         numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for pair in (*asked, *others) for each in pair)
         drawn = len({repr(given) for given, _ in others}) > DRAWN // 2
         wanted, odd = [answer for _, answer in asked], [answer for given, answer in others if given != answer]
@@ -169,14 +169,18 @@ def _given_back(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]]
             text = f"{call.function} returns {ast.unparse(arg)} and the like unchanged for inputs that the tests do not use; {len(made)} other calls were tried"
             return [
                 Flag(
-                    "knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {_said(seen[0])}"
+                    "knows-the-examples",
+                    text,
+                    f"{path}:{call.line}",
+                    f"{call.call} == {call.wanted}",
+                    f"{made[0][1]} == {_text_of(seen[0])}",
                 )
             ]
     return []
 
 
-def _said(answer: CallResult | None) -> str:
-    return answer.said if answer else ""
+def _text_of(answer: CallResult | None) -> str:
+    return answer.text if answer else ""
 
 
 def _args(call: str) -> list[ast.expr]:

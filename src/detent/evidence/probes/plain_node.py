@@ -106,7 +106,7 @@ def ask_node(
         return []
     program = PROGRAM.replace("CALLS", json.dumps(calls), 1).replace("MARK", json.dumps(mark), 1).replace("AWAY", json.dumps(away), 1)
     answers = ask_program(context, collector, "node --input-type=module -e", program, mark, until)
-    return [None if each is None or each.said.startswith("raises ") else each for each in answers]
+    return [None if each is None or each.text.startswith("raises ") else each for each in answers]
 
 
 def _prepares(context: ProbeContext) -> bool:

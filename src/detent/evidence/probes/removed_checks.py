@@ -8,7 +8,7 @@ import msgspec
 from detent.evidence.changes.projects import is_tooling
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.removed_lines import SAFETY, ChangedPiece, added, removed
-from detent.evidence.probes.trials import came_of, trial_of
+from detent.evidence.probes.trials import result_in_words, trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_patterns import is_words
 from detent.evidence.source.file_text import bytes_of
@@ -26,22 +26,22 @@ def try_restoring(context: ProbeContext, tip: TestReport, patch: bytes, until: f
     def is_code(path: str) -> bool:
         return context.sort(path) == "production" and not is_words(path) and not is_tooling(path)
 
-    gone, new = removed(patch, is_code, context.text), added(patch, is_code, context.text)
-    checks, others = [each for each in gone if each.guard], [each for each in gone if not each.guard]
+    removals, new = removed(patch, is_code, context.text), added(patch, is_code, context.text)
+    checks, others = [each for each in removals if each.guard], [each for each in removals if not each.guard]
     tried = [*((each, _flag) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS])), *((each, _flag_new) for each in new[:MOST_NEW])]
     seen = [(each, flag, _is_unnoticed(context, tip, each, until, files)) for each, flag in tried]
     late = [each for each, _, unnoticed in seen if unnoticed is None]
     left = [*checks[MOST_CHECKS:], *others[MOST_OTHERS:], *new[MOST_NEW:], *late]
-    hides = any(each.sure and (each.what or SAFETY.search(each.said)) for each in (*checks[MOST_CHECKS:], *late))
+    hides = any(each.sure and (each.what or SAFETY.search(each.text)) for each in (*checks[MOST_CHECKS:], *late))
     noticed = {each.form: f"{each.path}:{each.line}" for each, _, unnoticed in seen if unnoticed is False and each.form}
     flags = [_beside(flag(each), noticed.get(each.form, "")) for each, flag, unnoticed in seen if unnoticed]
-    return [*flags, *_left_out(left, len(gone) + len(new), hides)]
+    return [*flags, *_left_out(left, len(removals) + len(new), hides)]
 
 
 def _beside(flag: Flag, place: str) -> Flag:
     """The flag, lowered to a note if a test notices the same change at another place."""
-    said = f"{flag.sentence}; a test notices the same change at {place}"
-    return msgspec.structs.replace(flag, sentence=said, level="note") if place else flag
+    sentence = f"{flag.sentence}; a test notices the same change at {place}"
+    return msgspec.structs.replace(flag, sentence=sentence, level="note") if place else flag
 
 
 def _left_out(left: list[ChangedPiece], every: int, hides: bool) -> list[Flag]:
@@ -57,19 +57,19 @@ def _left_out(left: list[ChangedPiece], every: int, hides: bool) -> list[Flag]:
 
 
 def _flag_new(piece: ChangedPiece) -> Flag:
-    said = f"{piece.path} has a new early exit in older code, and no test fails when it is removed"
+    sentence = f"{piece.path} has a new early exit in older code, and no test fails when it is removed"
     if piece.what:
-        said = f"{piece.what} in {piece.path}, but no test fails when that is undone"
-    return Flag("unnoticed", said, f"{piece.path}:{piece.line}", after=piece.said, level="ask" if piece.sure else "note")
+        sentence = f"{piece.what} in {piece.path}, but no test fails when that is undone"
+    return Flag("unnoticed", sentence, f"{piece.path}:{piece.line}", after=piece.text, level="ask" if piece.sure else "note")
 
 
 def _flag(piece: ChangedPiece) -> Flag:
     what = "check" if piece.guard else "piece of code"
-    said = f"a {what} in {piece.path} was removed or changed, and no test fails when it is restored"
+    sentence = f"a {what} in {piece.path} was removed or changed, and no test fails when it is restored"
     if piece.what:
-        said = f"{piece.what} in {piece.path}, but no test fails when that is undone"
+        sentence = f"{piece.what} in {piece.path}, but no test fails when that is undone"
     level: Literal["note", "ask"] = "ask" if piece.sure else "note"
-    return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
+    return Flag("unnoticed", sentence, f"{piece.path}:{piece.line}", before=piece.text, level=level)
 
 
 def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: ChangedPiece, until: float, files: tuple[str, ...]) -> bool | None:
@@ -87,7 +87,9 @@ def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: ChangedPiece, u
             return None
         if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
             what = "the code restored, or the new early exit removed"
-            context.tried(trial_of(context, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: bytes_of(text)}))
+            context.tried(
+                trial_of(context, [f"unnoticed {piece.path}:{piece.line}"], what, result_in_words(report), {piece.path: bytes_of(text)})
+            )
             return True
     return False
 

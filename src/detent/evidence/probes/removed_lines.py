@@ -66,7 +66,7 @@ class ChangedPiece(NamedTuple):
 
     path: str
     line: int  # where it would be now
-    said: str
+    text: str
     guard: bool
     sure: bool  # it is simply gone, or it was about permissions and another check replaced it
     make: tuple[Callable[[], str], ...]
@@ -79,20 +79,20 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
     found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
     added = tuple(line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line))
     texts = {hunk.path: read(hunk.path) for hunk in found}
-    imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if _is_import(path, line)] for path in texts}
+    imports = {path: [line for hunk in found if hunk.path == path for line in hunk.removed if _is_import(path, line)] for path in texts}
     pieces = [
         piece for hunk in map(_alone, found) if texts.get(hunk.path) for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])
     ]
-    return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure, not ALLOWS.search(piece.said), not piece.what))
+    return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure, not ALLOWS.search(piece.text), not piece.what))
 
 
 def _alone(hunk: Hunk) -> Hunk:
     """A hunk in which a body became nothing, or lines were replaced one by one, without the functions that follow it there."""
-    deep = min((_indent(line) for line in hunk.gone if line.strip()), default=0)
+    deep = min((_indent(line) for line in hunk.removed if line.strip()), default=0)
     end = next((n for n, line in enumerate(hunk.new) if line.strip() and _indent(line) < deep), 0)
     while end and not hunk.new[end - 1].strip():
         end -= 1
-    apart = end and (is_hollow(hunk.gone, hunk.new[:end], ()) or end == len(hunk.gone))
+    apart = end and (is_hollow(hunk.removed, hunk.new[:end], ()) or end == len(hunk.removed))
     return hunk._replace(new=hunk.new[:end]) if apart else hunk
 
 
@@ -109,7 +109,7 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
                 (end - start > 1 or WAY_OUT.match(lines[start]))
                 and not _is_dated(block[0])
                 and not _in_removed(lines, start)
-                and not _is_there(block[0], hunk.gone)
+                and not _is_there(block[0], hunk.removed)
             ):
                 at = hunk.at - 1 + start
                 make = (partial(_with, hunk.path, text, [], at, end - start),)
@@ -126,11 +126,11 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
 
 def _quiet(hunk: Hunk, text: str) -> Iterator[ChangedPiece]:
     """The new lines of a hunk that keep quiet, but those that only moved."""
-    gone = {line.strip() for line in hunk.gone}
+    old_lines = {line.strip() for line in hunk.removed}
     for each in quiet(hunk.path, text, hunk.at, len(hunk.new)):
-        if each.said.split("\n")[0].strip() not in gone:
+        if each.text.split("\n")[0].strip() not in old_lines:
             make = (partial(_read, hunk.path, each.without),)
-            yield ChangedPiece(hunk.path, each.line, each.said, True, each.silent, make, each.what)
+            yield ChangedPiece(hunk.path, each.line, each.text, True, each.silent, make, each.what)
 
 
 def _stands_before_rights(text: str, at: int) -> bool:
@@ -163,11 +163,14 @@ def _is_dated(condition: str) -> bool:
 
 def _is_less_safe(hunk: Hunk, added: tuple[str, ...]) -> bool:
     """Whether lines about permissions or safety were replaced by others that are not, and were not added elsewhere."""
-    code = [line for line in hunk.gone if line.strip() and not PLAIN.match(line) and not is_arid_line(line)]
+    code = [line for line in hunk.removed if line.strip() and not PLAIN.match(line) and not is_arid_line(line)]
     words = {word.lower() for line in code for word in SAFETY.findall(line)}
     still = any(SAFETY.search(line) for line in hunk.new if not COMMENT.match(line))
     return (
-        bool(words and words - _safety_words(added)) and not still and len(hunk.gone) <= MOST_LINES and not any(map(HEAD.match, hunk.gone))
+        bool(words and words - _safety_words(added))
+        and not still
+        and len(hunk.removed) <= MOST_LINES
+        and not any(map(HEAD.match, hunk.removed))
     )
 
 
@@ -179,16 +182,16 @@ def _safety_words(added: tuple[str, ...]) -> frozenset[str]:
 def _lost(hunk: Hunk, added: tuple[str, ...], whole: bool) -> str:
     """The safeguard that older code lost, the danger it gained, or what it no longer checks, in words; empty if whole functions were removed or added.
     `whole`: a check was removed, and is restored on its own."""
-    gone, new = ([line for line in side if not COMMENT.match(line) and not IMPORT.match(line)] for side in (hunk.gone, hunk.new))
-    heads = [[line for line in side if HEAD.match(line)] for side in (gone, new)]
-    if len(heads[0]) != len(heads[1]) or (not hunk.new and len(gone) > MOST_LINES) or not (hunk.gone or hunk.line):
+    old, new = ([line for line in side if not COMMENT.match(line) and not IMPORT.match(line)] for side in (hunk.removed, hunk.new))
+    heads = [[line for line in side if HEAD.match(line)] for side in (old, new)]
+    if len(heads[0]) != len(heads[1]) or (not hunk.new and len(old) > MOST_LINES) or not (hunk.removed or hunk.line):
         return ""
-    return lost(gone, new, added) or ("" if whole else weaker([line for line in gone if not DATED.search(line)], new, added))
+    return lost(old, new, added) or ("" if whole else weaker([line for line in old if not DATED.search(line)], new, added))
 
 
 def _pieces(hunk: Hunk, text: str, added: tuple[str, ...], imports: list[str]) -> Iterator[ChangedPiece]:
     """The removed checks of a hunk, each restored (the whole hunk reverted if another check replaced it), and other lines that are simply gone."""
-    lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
+    lines, found = list(hunk.removed), list(_guards(list(hunk.removed)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
     what = _lost(hunk, added, bool(found and not comes))
     is_check = any(ALLOWS.search(" ".join(lines[start:end])) for start, end in found)  # restored on its own, whatever else the hunk lost
@@ -220,7 +223,7 @@ def _pieces(hunk: Hunk, text: str, added: tuple[str, ...], imports: list[str]) -
 
 def _does_less(hunk: Hunk, added: tuple[str, ...]) -> str:
     """What older code no longer does, in words, judged by its form; empty if it depended on a version or platform."""
-    sides = [[line for line in side if not _is_plain(hunk.path, line)] for side in (hunk.gone, hunk.new)]
+    sides = [[line for line in side if not _is_plain(hunk.path, line)] for side in (hunk.removed, hunk.new)]
     return "" if any(map(DATED.search, sides[0])) else does_less(sides[0], sides[1], added)
 
 
@@ -241,8 +244,8 @@ def _is_expression(block: list[str], added: Sequence[str]) -> bool:
     rest = [line.strip().rstrip(";") for line in block[1:] if line.strip(" \t}")]
     if (head := CONDITION.match(block[0])) is None or len(rest) != 1 or not rest[0].startswith("return "):
         return False
-    said = re.escape(" ".join(head[1 + (head[1] is None)].split()))
-    forms = [re.compile(form) for form in (rf"\breturn (.+?) if {said} else\b", rf"(?:\breturn|=>) \(?{said}\)? \? (.+?) : ")]
+    condition = re.escape(" ".join(head[1 + (head[1] is None)].split()))
+    forms = [re.compile(form) for form in (rf"\breturn (.+?) if {condition} else\b", rf"(?:\breturn|=>) \(?{condition}\)? \? (.+?) : ")]
     values = [found[1] for line in added for form in forms if (found := form.search(" ".join(line.split())))]
     return any(_without_names(value) == _without_names(rest[0].removeprefix("return ")) for value in values)
 
@@ -253,7 +256,7 @@ def _without_names(value: str) -> str:
 
 def _form(hunk: Hunk) -> tuple[str, ...]:
     """The lines of a hunk without variable names; empty if it is about safety, where each place counts."""
-    lines = [*hunk.gone, "", *hunk.new]
+    lines = [*hunk.removed, "", *hunk.new]
     return () if any(map(SAFETY.search, lines)) else tuple(" ".join(NAMED.sub("_", line).split()) for line in lines)
 
 
@@ -267,9 +270,9 @@ def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
         elif GUARD.match(line):
             end = _block_end(lines, at)
             body = lines[at + 1 : end] or [line.partition(":")[2] or line.partition(")")[2]]
-            goes_on = end < len(lines) and re.match(r"\s*}?\s*(?:else|elif|elsif)\b", lines[end]) is not None
+            has_else = end < len(lines) and re.match(r"\s*}?\s*(?:else|elif|elsif)\b", lines[end]) is not None
             head_only = end == at + 1 == len(lines) and ALLOWS.search(line) is not None  # the hunk ends here, so its body is still there
-            if (LEAVES.search(" ".join(body)) and not goes_on) or head_only:
+            if (LEAVES.search(" ".join(body)) and not has_else) or head_only:
                 yield at, end
         at = end
 
@@ -349,14 +352,14 @@ def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool, imp
     first = hunk.at if not hunk.new else hunk.at - 1  # lines before the hunk
     places = dict.fromkeys((first, first + len(hunk.new)))
     make = tuple(partial(_with, hunk.path, text, block, at) for at in places)
-    whole = _reverted(hunk, text, block, sure, imports).make if [line for line in hunk.gone if line.strip()] != block else ()
+    whole = _reverted(hunk, text, block, sure, imports).make if [line for line in hunk.removed if line.strip()] != block else ()
     return ChangedPiece(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, (*make, *whole))
 
 
 def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> ChangedPiece:
     """The whole hunk reverted, with the imports that it needs."""
     first = hunk.at - 1 if hunk.new else hunk.at  # lines before the hunk
-    make = (partial(_with_imports, hunk.path, text, (list(hunk.gone), first, len(hunk.new)), imports or []),)
+    make = (partial(_with_imports, hunk.path, text, (list(hunk.removed), first, len(hunk.new)), imports or []),)
     return ChangedPiece(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), True, sure, make)
 
 

@@ -54,17 +54,17 @@ def _alien(of: LookAlikes) -> str:
 
 def _places(context: ProbeContext, tip: TestReport, proved: frozenset[str]) -> Iterator[Place]:
     """The changed functions that a test which needs the change names."""
-    said = _said(context, tip, proved)
+    words_by_test = _words_of(context, tip, proved)
     for change in context.changed:
         if is_tried(context, change):
             text, lines = changed_text(context, change.path)
             for of in look_alikes(change.path, text, lines):
-                tests = frozenset(test for test, words in said.items() if of.name in words)
+                tests = frozenset(test for test, words in words_by_test.items() if of.name in words)
                 if tests:
                     yield change.path, of, tests
 
 
-def _said(context: ProbeContext, tip: TestReport, proved: frozenset[str]) -> Mapping[str, frozenset[str]]:
+def _words_of(context: ProbeContext, tip: TestReport, proved: frozenset[str]) -> Mapping[str, frozenset[str]]:
     """The words in the body of each of these tests."""
     files = {file_of(tip, test) for test in proved}
     blocks = [(path, name, words) for path in sorted(files) for name, words in texts_of(path, context.text(path))]

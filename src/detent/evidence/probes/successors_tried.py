@@ -48,64 +48,66 @@ class Successors(NamedTuple):
     missed: int = 0  # those that none of the new tests kills
 
 
-def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestReport, gone: RemovedTests) -> dict[str, Successors]:
+def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestReport, removed: RemovedTests) -> dict[str, Successors]:
     """The deleted tests that tests of this change replace, each with its successors."""
     wrote = {c.path for c in context.changed if c.sort == "test" and c.how != "deleted"}
-    came = frozenset(t for t in now.having("passed") - before.ids if file_of(now, t) in wrote) | changed_older(context, now, before)
-    if not gone.tests or not came:
+    added = frozenset(t for t in now.having("passed") - before.ids if file_of(now, t) in wrote) | changed_older(context, now, before)
+    if not removed.tests or not added:
         return {}
-    files, new = (tuple(sorted({file_of(of, t) for t in tests})) for of, tests in ((before, gone.tests), (now, came)))
-    until, found, open_ = context.clock() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(gone.tests)
-    for path, text in _mutants(context, _words(context, before, gone.tests)):
+    files, new = (tuple(sorted({file_of(of, t) for t in tests})) for of, tests in ((before, removed.tests), (now, added)))
+    until, found, open_ = context.clock() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(removed.tests)
+    for path, text in _mutants(context, _words(context, before, removed.tests)):
         if not open_ or context.clock() > until:
             break
-        failed = open_ & (failing(context, files, {**gone.older, path: text}) or frozenset())
+        failed = open_ & (failing(context, files, {**removed.older, path: text}) or frozenset())
         bad = failing(context, new, {path: text}) if failed else None
-        if bad is None or (not bad & came and bad & set(new)):
+        if bad is None or (not bad & added and bad & set(new)):
             continue  # tests that do not run or load say nothing
         for test in failed:
             was = found.get(test, Successors(frozenset()))
-            found[test] = Successors(was.tests | (bad & came), was.tried + 1, was.missed + (not bad & came))
+            found[test] = Successors(was.tests | (bad & added), was.tried + 1, was.missed + (not bad & added))
         open_ -= {test for test in failed if found[test].tried >= ENOUGH}
-    unsure = gone.tests - found.keys()
-    placed = {test: Successors(same) for test in unsure if (same := frozenset(h for h in came if in_its_place(gone.patch, test, h)))}
+    unsure = removed.tests - found.keys()
+    placed = {test: Successors(same) for test in unsure if (same := frozenset(h for h in added if in_its_place(removed.patch, test, h)))}
     return {test: of for test, of in found.items() if of.tests} | placed
 
 
 def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]:
     """A flag for each replaced test: a note if its successor is in its place or file and notices as much, else a question."""
     flags = dict[str, Flag]()
-    for test, came in sorted(found.items()):
-        places = [(new_test, both) for new_test in sorted(came.tests) if (both := in_its_place(patch, test, new_test))]
-        seen = _kills_in_words(came)
+    for test, successors in sorted(found.items()):
+        places = [(new_test, versions) for new_test in sorted(successors.tests) if (versions := in_its_place(patch, test, new_test))]
+        seen = _kills_in_words(successors)
         if places:
             new_test, (was, is_) = places[0]
-            said = f"{family(test)} became {family(new_test)}; {seen}"
-            flags[family(test)] = Flag("rewritten-test", said, new_test, was, is_, level="ask" if came.missed or not came.tried else "note")
+            sentence = f"{family(test)} became {family(new_test)}; {seen}"
+            flags[family(test)] = Flag(
+                "rewritten-test", sentence, new_test, was, is_, level="ask" if successors.missed or not successors.tried else "note"
+            )
         else:
-            said = f"{family(test)} is gone, but would still pass; {seen}"
-            beside = any(new_test.partition("::")[0] == test.partition("::")[0] for new_test in came.tests)
-            noticed = beside and came.tried >= ENOUGH and not came.missed
-            flags.setdefault(family(test), Flag("rewritten-test", said, min(came.tests), level="note" if noticed else "ask"))
+            sentence = f"{family(test)} is gone, but would still pass; {seen}"
+            beside = any(new_test.partition("::")[0] == test.partition("::")[0] for new_test in successors.tests)
+            noticed = beside and successors.tried >= ENOUGH and not successors.missed
+            flags.setdefault(family(test), Flag("rewritten-test", sentence, min(successors.tests), level="note" if noticed else "ask"))
     return list(flags.values())
 
 
-def _kills_in_words(came: Successors) -> str:
-    if not came.tried:
+def _kills_in_words(successors: Successors) -> str:
+    if not successors.tried:
         return "no small change to the code was found that it failed for, so it is unknown whether its replacement checks as much"
-    all_ = f"all {came.tried} small changes" if came.tried > 1 else "the one small change"
-    some = f"only {came.tried - came.missed} of the {came.tried} small changes"
-    return f"tests of this change fail for {some if came.missed else all_} to the code that it failed for"
+    all_ = f"all {successors.tried} small changes" if successors.tried > 1 else "the one small change"
+    some = f"only {successors.tried - successors.missed} of the {successors.tried} small changes"
+    return f"tests of this change fail for {some if successors.missed else all_} to the code that it failed for"
 
 
 def _words(context: ProbeContext, before: TestReport, tests: frozenset[str]) -> set[str]:
     """The names that these tests use; those of their whole files if their bodies cannot be found."""
-    said = list[str]()
+    texts = list[str]()
     for path in {file_of(before, test) for test in tests}:
         text = context.text(path, context.reference.good)
         own = [words for name, words in blocks(path, text).items() if any(is_named(test, name) for test in tests)]
-        said += own or [text]
-    return {word for word in re.findall(r"[A-Za-z_]\w{2,}", "\n".join(said)) if not word.startswith("test")}
+        texts += own or [text]
+    return {word for word in re.findall(r"[A-Za-z_]\w{2,}", "\n".join(texts)) if not word.startswith("test")}
 
 
 def _mutants(context: ProbeContext, words: set[str]) -> Iterator[tuple[str, bytes]]:

@@ -16,7 +16,7 @@ from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.doubted_values import doubt_values
 from detent.evidence.probes.mutant_order import Mutant, candidates
-from detent.evidence.probes.trials import came_of, trial_of
+from detent.evidence.probes.trials import result_in_words, trial_of
 from detent.evidence.probes.vacuous_tests import still_vacuous, table_in, vacuous_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_text import bytes_of
@@ -228,6 +228,8 @@ def _try(
     for mutant, report in sorted(seen, key=lambda tried: len(tried[1].bad))[:MOST_KEPT]:
         about = [f"vacuous-test {test}" for test in sorted(idle)]
         context.tried(
-            trial_of(context, about, f"a small change to {mutant.place}", came_of(report), {mutant.path: bytes_of(mutant.make())}, files)
+            trial_of(
+                context, about, f"a small change to {mutant.place}", result_in_words(report), {mutant.path: bytes_of(mutant.make())}, files
+            )
         )
     return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change to the code written for them could be run")

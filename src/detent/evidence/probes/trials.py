@@ -9,7 +9,7 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.report import TestReport
 
 LONGEST = 60_000  # characters of a patch
-MOST_SAID = 1_500  # characters of a runner's message for one test
+LONGEST_MESSAGE = 1_500  # characters of a runner's message for one test
 MOST_TESTS = 200  # tests whose message is kept
 NO_END = "\\ No newline at end of file\n"
 Overlay = Mapping[str, bytes | None]
@@ -19,10 +19,10 @@ def trial_of(
     context: ProbeContext,
     about: Iterable[str],
     what: str,
-    came: str,
+    result: str,
     overlay: Overlay,
     tests: Iterable[str] = (),
-    said: Mapping[str, str] | None = None,
+    messages: Mapping[str, str] | None = None,
     on_base: bool = False,
 ) -> Trial:
     """Make the record of a run. Overlaid files that equal those of the other tree are only named; all others go into a patch."""
@@ -34,17 +34,17 @@ def trial_of(
     return Trial(
         tuple(about),
         what,
-        came,
+        result,
         "base" if on_base else "tip",
         laid,
         patch if patch is not None and short else "",
         tuple(sorted(tests)),
-        said=dict(said or {}),
+        said=dict(messages or {}),
         whole=short,
     )
 
 
-def came_of(report: TestReport) -> str:
+def result_in_words(report: TestReport) -> str:
     """The result of a run, in words."""
     if not report.ids:
         return "no test ran"
@@ -52,10 +52,10 @@ def came_of(report: TestReport) -> str:
     return ", ".join(f"{count} {how}" for count, how in counts if count)
 
 
-def said_of(report: TestReport, tests: Iterable[str]) -> dict[str, str]:
+def failure_messages(report: TestReport, tests: Iterable[str]) -> dict[str, str]:
     """The runner's messages for some tests, or for their file if a test has none."""
     found = {test: report.messages.get(test) or report.messages.get(test.partition("::")[0]) or "" for test in sorted(tests)[:MOST_TESTS]}
-    return {test: text[:MOST_SAID] for test, text in found.items() if text}
+    return {test: text[:LONGEST_MESSAGE] for test, text in found.items() if text}
 
 
 def patch_of(read: Callable[[str], bytes | None], overlay: Overlay) -> str | None:

@@ -27,8 +27,8 @@ REMARK = re.compile(r"\s*(?:#(?!!?\[)|//|\*)")
 def code_of(changes: Changes) -> tuple[Changed, ...]:
     """The changed code files: not tests, test configuration or documents, and changed in more than comments or layout."""
     of = [c for c in changes.all() if c.sort in ("production", "unknown") and not is_words(c.path)]
-    both = changes.good, changes.tree
-    return tuple(c for c in of if c.how != "modified" or not same_code(c.path, *map(changes.text(c.path), both)))
+    trees = changes.good, changes.tree
+    return tuple(c for c in of if c.how != "modified" or not same_code(c.path, *map(changes.text(c.path), trees)))
 
 
 def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def weakened(
     older = {path: context.git.read(context.reference.good, path) or b"" for path in (*files, *helpers)}
     changed -= failing(context, files, older) or frozenset()  # the old version asks for what no longer holds: reported elsewhere
     missed: dict[str, int] = {}
-    heard = set[str]()  # files in which a test still kills mutants
+    killing = set[str]()  # files in which a test still kills mutants
     until, open_ = context.clock() + context.seconds, set(changed)
     for path, text in _mutants(context, (*files, *helpers)):
         if not open_ or context.clock() > (until + PATIENCE * context.seconds if open_ & missed.keys() else until):
@@ -71,9 +71,9 @@ def weakened(
         if noticing is None:
             continue
         failed -= {test for test in failed if file_of(now, test) in noticing}  # its file did not load, so it could not notice
-        noticing |= {test for test, came in replaced.items() if came & noticing}
+        noticing |= {test for test, successors in replaced.items() if successors & noticing}
         open_ -= noticing
-        heard |= {file_of(now, test) for test in failed & noticing}
+        killing |= {file_of(now, test) for test in failed & noticing}
         for test in failed - noticing:
             missed[test] = missed.get(test, 0) + 1
         _note(context, [test for test in sorted(failed - noticing) if missed[test] == 1], files, older, (path, text))
@@ -82,7 +82,7 @@ def weakened(
     else:
         return tuple(sorted(missed))  # everything was tried
     deaf = {
-        path for path in files if path not in heard and sum(n for test, n in missed.items() if file_of(now, test) == path) >= MOST_NOTICED
+        path for path in files if path not in killing and sum(n for test, n in missed.items() if file_of(now, test) == path) >= MOST_NOTICED
     }
     return tuple(sorted(test for test, n in missed.items() if n >= MOST_NOTICED or file_of(now, test) in deaf))
 
@@ -152,8 +152,8 @@ def changed_older(context: ProbeContext, now: TestReport, before: TestReport) ->
     passed = now.having("passed") & before.having("passed")
     found = set()
     for path in (c.path for c in context.changed if c.sort == "test" and c.how == "modified"):
-        both = context.text(path, context.reference.good), context.text(path)
-        names = changed_tests(path, *both) | standing_otherwise(path, *both)
+        versions = context.text(path, context.reference.good), context.text(path)
+        names = changed_tests(path, *versions) | standing_otherwise(path, *versions)
         found |= {t for t in passed if file_of(now, t) == path and any(is_named(t, name) for name in names)}
     helpers = _helpers(context, before)
     users = {path for path in (set(now.files.values()) if helpers else ()) if any(_uses(context, path, helper) for helper in helpers)}
@@ -171,8 +171,8 @@ def _uses(context: ProbeContext, path: str, helper: str) -> bool:
 
 def _mutants(context: ProbeContext, files: tuple[str, ...], about: Mapping[str, str] = MappingProxyType({})) -> Iterator[tuple[str, str]]:
     """Mutants of the code that the older tests use: first, functions they name that return something else entirely."""
-    said = "\n".join(about[path] if path in about else context.text(path, context.reference.good) for path in files)
-    words = {word for word in re.findall(r"[A-Za-z_]\w{2,}", said) if not word.startswith("test")}
+    test_code = "\n".join(about[path] if path in about else context.text(path, context.reference.good) for path in files)
+    words = {word for word in re.findall(r"[A-Za-z_]\w{2,}", test_code) if not word.startswith("test")}
     texts = {path: context.text(path) for path in speaking_of(context, words)}
     blunt = (
         (path, body.make())

@@ -124,8 +124,8 @@ def find_command(files: Files, configured: str = "", report: str = "") -> Comman
         from detent.evidence.runners.javascript.node_package import CALLS, script_words
         from detent.evidence.runners.javascript.node_tap import adopt_tap, by_tap
 
-        if told := by_tap(files) if words in CALLS else adopt_tap(configured):
-            return told
+        if tap := by_tap(files) if words in CALLS else adopt_tap(configured):
+            return tap
         words = (script_words(files) if words in CALLS else ()) or words
     adopted = (RUNNERS[name].adopt(words) for name in RUNNERS if not fault and _is_called(name, words))
     own = next(filter(None, adopted), None)

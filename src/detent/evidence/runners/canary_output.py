@@ -25,11 +25,11 @@ def _less(text: str, line: str, **shares: int) -> str:
     """A summary line with the canary's share subtracted from `N name`, or for `all` from the number in brackets."""
 
     def lessened(found: re.Match[str]) -> str:
-        said = found[0]
+        summary = found[0]
         for name, share in shares.items():
             what = r"(?<=\()(\d+)(?=\))" if name == "all" else rf"\b(\d+)(?= {name})"
-            said = re.sub(what, lambda m, n=share: str(max(0, int(m[1]) - n)), said)  # type: ignore[misc]
-        return said if re.search(r"\b0 failed.{1,3}0 passed", said) else NONE_FAILED.sub("", said)
+            summary = re.sub(what, lambda m, n=share: str(max(0, int(m[1]) - n)), summary)  # type: ignore[misc]
+        return summary if re.search(r"\b0 failed.{1,3}0 passed", summary) else NONE_FAILED.sub("", summary)
 
     return re.sub(line, lessened, text, flags=re.MULTILINE)
 

@@ -43,8 +43,8 @@ def parse(shape: CommandShape, command: str, base: Command) -> Parsed:
 
     def options(words: tuple[str, ...]) -> Parsed:
         found = _options(words, shape)
-        both = shape.either and len({each.startswith("-") for each in found.selectors}) > 1
-        return Parsed(fault=f"the command has both {shape.either} and files; use one of them") if both else found
+        is_mixed = shape.either and len({each.startswith("-") for each in found.selectors}) > 1
+        return Parsed(fault=f"the command has both {shape.either} and files; use one of them") if is_mixed else found
 
     return parsed(command, lambda words: after_first(words, base.argv, *shape.programs), options, f"`{base.text}`, or {shape.allowed}")
 

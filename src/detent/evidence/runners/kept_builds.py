@@ -108,9 +108,9 @@ class Build:
 
     def _read(self, most: float) -> Pieces | None:
         """The kept pieces; None if a file was touched, or if they are older than `most` seconds (0: any age)."""
-        said = state.read_sealed(self.record) if self.record.is_file() else None
-        known, _, since = (said or "").partition(" ")
-        if said is None or (most and time.time() - float(since) > most):
+        stored = state.read_sealed(self.record) if self.record.is_file() else None
+        known, _, since = (stored or "").partition(" ")
+        if stored is None or (most and time.time() - float(since) > most):
             return None
         with suppress(OSError):
             pieces, looked = self._look()
@@ -131,13 +131,13 @@ class Build:
         with suppress(BlockingIOError), self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB):
             if whole and not self.holds():
                 return
-            said = (state.read_sealed(self.record) if whole else None) or ""
+            stored = (state.read_sealed(self.record) if whole else None) or ""
             if not whole:
                 shutil.rmtree(self.folder, ignore_errors=True)
             for here, path in _files(own):
                 if not _is(here, pieces.get(path)):
                     self._keep(here, path)
-            state.write_sealed(self.record, f"{self._look()[1]} {said.partition(' ')[2] or time.time()}", durable=False)
+            state.write_sealed(self.record, f"{self._look()[1]} {stored.partition(' ')[2] or time.time()}", durable=False)
 
     def _keep(self, here: str, path: str) -> None:
         there = self.folder / path

@@ -116,16 +116,16 @@ def numbered(test: str, taken: Collection[str]) -> str:
 
 def agree(report: TestReport, title: str, ends: Collection[int], hint: str = "") -> None:
     """Raise CannotTell if exit code and report disagree. A process that a test ended may have exited with 0."""
-    code, said = report.exit_code, tail(report.output)
+    code, output = report.exit_code, tail(report.output)
     if code not in ends:
-        raise CannotTell(f"{title} {describe_exit(code)}{said}")
+        raise CannotTell(f"{title} {describe_exit(code)}{output}")
     if code and not report.bad:
         raise CannotTell(
-            f"{title} exited with code {code}, but no test in its report failed{f' ({hint})' if hint and report.outcomes else ''}{said}"
+            f"{title} exited with code {code}, but no test in its report failed{f' ({hint})' if hint and report.outcomes else ''}{output}"
         )
-    told = [test for test in report.bad if report.kinds.get(test) != "Exit"]
-    if code == 0 and told:
-        raise CannotTell(f"{title} exited with code 0, but its report has a failure: {min(told)}")
+    failing = [test for test in report.bad if report.kinds.get(test) != "Exit"]
+    if code == 0 and failing:
+        raise CannotTell(f"{title} exited with code 0, but its report has a failure: {min(failing)}")
 
 
 def describe_exit(exit_code: int | None) -> str:
@@ -146,8 +146,8 @@ def no_report(title: str, how: str, exit_code: int | None, output: str) -> Canno
 
 def tail(output: str) -> str:
     """The end of the output on lines of its own, without stack frames, which would push out the error."""
-    said = "\n".join(dict.fromkeys(line for line in output.strip().splitlines() if not FRAME.match(line)))
-    kept = said.strip()[-TAIL:]
+    text = "\n".join(dict.fromkeys(line for line in output.strip().splitlines() if not FRAME.match(line)))
+    kept = text.strip()[-TAIL:]
     return f"\n{kept}" if kept else ""
 
 
@@ -220,8 +220,8 @@ class _Cases:
         tag = tag.rpartition("}")[2]
         self._depth -= 1
         if self._open is not None and tag == self._open[0]:
-            said = self._open[1]
-            self._problems.append(Problem(PROBLEMS[tag], said.get("type", ""), said.get("message", ""), "".join(self._text)))
+            attributes = self._open[1]
+            self._problems.append(Problem(PROBLEMS[tag], attributes.get("type", ""), attributes.get("message", ""), "".join(self._text)))
             self._open = None
         elif tag == "testcase" and self._case is not None:
             case = self._case

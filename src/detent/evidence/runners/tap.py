@@ -22,7 +22,7 @@ class TapPoint(NamedTuple):
 
     names: tuple[str, ...]  # of the enclosing subtests, outermost first, and its own
     outcome: Outcome
-    said: str = ""  # the lines below it
+    details: str = ""  # the lines below it
     seconds: float = 0.0
 
 
@@ -36,11 +36,11 @@ class _Level:
 
     def closed(self) -> list[TapPoint]:
         more = self.seen - (self.plan or 0)
-        told = self.plan is not None and 0 < more <= self.seen and all(point.outcome == "failed" for point in self.points[-more:])
-        if self.plan != self.seen and not told:  # ava reports a crashed process in addition to its plan
+        only_failures = self.plan is not None and 0 < more <= self.seen and all(point.outcome == "failed" for point in self.points[-more:])
+        if self.plan != self.seen and not only_failures:  # ava reports a crashed process in addition to its plan
             planned = "has no plan" if self.plan is None else f"plans {self.plan} tests"
             raise CannotTell(f"the test report is incomplete: it {planned}, and has {self.seen}")
-        if told and len(self.points) == self.seen and any(point.outcome == "failed" for point in self.points[:-more]):
+        if only_failures and len(self.points) == self.seen and any(point.outcome == "failed" for point in self.points[:-more]):
             return self.points[:-more]  # the process failed because its tests did
         return self.points
 
@@ -107,7 +107,7 @@ class _Points:
     def _say(self, text: str) -> None:
         level = self.levels[-1]
         if level.points:
-            level.points[-1] = level.points[-1]._replace(said=f"{level.points[-1].said}\n{text}".strip("\n"))
+            level.points[-1] = level.points[-1]._replace(details=f"{level.points[-1].details}\n{text}".strip("\n"))
 
 
 def points_before_end(report: bytes) -> list[TapPoint]:

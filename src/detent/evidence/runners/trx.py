@@ -26,7 +26,7 @@ class TrxResult(NamedTuple):
     classname: str
     name: str  # as displayed, with the values of its row
     outcome: Outcome
-    said: str
+    reported: str
     message: str
     seconds: float
 
@@ -38,8 +38,8 @@ def read_results(report: bytes) -> list[TrxResult]:
     return [_result(each, message, target.classes.get(each.get("testId", ""), "")) for each, message in target.found]
 
 
-def _result(said: dict[str, str], message: str, classname: str) -> TrxResult:
-    name, word = said.get("testName", ""), said.get("outcome", "")
+def _result(attributes: dict[str, str], message: str, classname: str) -> TrxResult:
+    name, word = attributes.get("testName", ""), attributes.get("outcome", "")
     owner = classname or name.partition("(")[0].rpartition(".")[0]
     return TrxResult(
         owner,
@@ -47,7 +47,7 @@ def _result(said: dict[str, str], message: str, classname: str) -> TrxResult:
         OUTCOMES.get(word, "error"),
         word or "no outcome",
         message,
-        _seconds(said.get("duration", "")),
+        _seconds(attributes.get("duration", "")),
     )
 
 

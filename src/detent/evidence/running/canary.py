@@ -83,8 +83,8 @@ def check_canary(report: TestReport, canary: Canary) -> TestReport:
     """The report without the canary, with whether it held."""
     words = words_of(canary)
     mine = {test for test in report.ids if any(w in test for w in words)}
-    heard = [canary_file for canary_file in canary.canary_files if _is_heard(canary_file, report, mine)]
-    differed = [said for canary_file in heard for said in _differences(canary_file, report)]
+    counted = [canary_file for canary_file in canary.canary_files if _counts(canary_file, report, mine)]
+    differed = [difference for canary_file in counted for difference in _differences(canary_file, report)]
     found = msgspec.structs.replace(
         report,
         outcomes=_without(report.outcomes, mine),
@@ -92,13 +92,13 @@ def check_canary(report: TestReport, canary: Canary) -> TestReport:
         messages=_without(report.messages, mine),
         kinds=_without(report.kinds, mine),
         missing_names=tuple(test for test in report.missing_names if test not in mine),
-        canary="broken" if differed else "held" if heard else "unsupported",
-        canary_said="; ".join(differed) if heard else "Detent's own test did not run",
+        canary="broken" if differed else "held" if counted else "unsupported",
+        canary_said="; ".join(differed) if counted else "Detent's own test did not run",
     )
-    return msgspec.structs.replace(found, exit_code=_code(report, found, canary)) if heard else found
+    return msgspec.structs.replace(found, exit_code=_code(report, found, canary)) if counted else found
 
 
-def _is_heard(canary_file: CanaryFile, report: TestReport, mine: set[str]) -> bool:
+def _counts(canary_file: CanaryFile, report: TestReport, mine: set[str]) -> bool:
     """Whether a canary's result counts: not if no test of its folder ran, or if the process exited during the project's own tests."""
     ours = [test for test in mine if any(w in test for w in words_in(canary_file))]
     rest = report.ids - mine
@@ -132,18 +132,18 @@ def _differences(canary_file: CanaryFile, report: TestReport) -> Iterator[str]:
         if not found:
             yield f"{sentence} is missing from the report"
         for test in found:
-            said = report.messages.get(test, "")
+            message = report.messages.get(test, "")
             if report.outcomes[test] != must:
-                more = f" ({_plain(said, canary_file)})" if said and must == "passed" else ""
+                more = f" ({_plain(message, canary_file)})" if message and must == "passed" else ""
                 yield f"{sentence} was reported as {report.outcomes[test]}{more}"
-            elif must == "failed" and canary_file.says not in said:
+            elif must == "failed" and canary_file.says not in message:
                 yield f"{sentence} was reported with a message that is not its own"
 
 
-def _plain(said: str, canary_file: CanaryFile) -> str:
+def _plain(message: str, canary_file: CanaryFile) -> str:
     for each in words_in(canary_file):
-        said = said.replace(each, "…")
-    return said.partition("\n")[0][:200]
+        message = message.replace(each, "…")
+    return message.partition("\n")[0][:200]
 
 
 MOST_KEPT = 500  # reports kept per repository

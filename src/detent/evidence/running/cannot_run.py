@@ -22,7 +22,7 @@ def not_fetched(collector: Collector, tree: str) -> list[str]:
         return list(missing(git, site.around.get(tree, tree), site.whole(folder)))[:MOST_SHOWN]
 
 
-def said_by(reports: Iterable[TestReport], tests: Iterable[str]) -> list[str]:
+def messages_in(reports: Iterable[TestReport], tests: Iterable[str]) -> list[str]:
     """The messages of these tests in these reports."""
     wanted = tuple(tests)
     return [report.messages.get(test, "") for report in reports for test in wanted]

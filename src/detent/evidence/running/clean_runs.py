@@ -27,16 +27,16 @@ class CleanRuns:
     ) -> None:
         """Run the tests of all these trees. A CannotTell is kept and raised when its tree is asked for. `stop` ends running tests."""
 
-        def goes_on() -> bool:
+        def may_continue() -> bool:
             return not stop.is_set() and wanted()
 
         first = [] if self._collector.warm else [tree for tree in trees if tree == self._collector.began]
         for tree in first:  # first, because the other trees reuse what it builds
-            self._run(tree, goes_on)
+            self._run(tree, may_continue)
             done(tree)
         trees = [tree for tree in trees if tree not in first]
         with ThreadPoolExecutor(jobs) as pool:
-            waits = {pool.submit(self._run, tree, goes_on): tree for tree in trees}
+            waits = {pool.submit(self._run, tree, may_continue): tree for tree in trees}
             try:
                 for each in as_completed(waits):
                     each.result()

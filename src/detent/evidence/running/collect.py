@@ -273,9 +273,9 @@ class Collector:
         for command in commands:
             self.say(f"running `{command}`")
             with self._our_run(f"`{command}`"):
-                said = preflight((command,), self.suite, self.home, self.root, self.away(self.root), wanted)
-            if said[0]:
-                return said
+                result = preflight((command,), self.suite, self.home, self.root, self.away(self.root), wanted)
+            if result[0]:
+                return result
         return None, ""
 
     def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
@@ -309,8 +309,8 @@ class Collector:
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         report = self._ran(selectors, cwd, wanted, command, near)
-        said = {i: self.redact(text) for i, text in report.messages.items()}
-        return msgspec.structs.replace(report, output=self.redact(report.output), messages=said, fault=self.redact(report.fault))
+        messages = {i: self.redact(text) for i, text in report.messages.items()}
+        return msgspec.structs.replace(report, output=self.redact(report.output), messages=messages, fault=self.redact(report.fault))
 
     def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
         base, suite = self.suite.base, self.suite

@@ -102,14 +102,14 @@ def _packages_of(python: Path | None, env: Mapping[str, str], cache: Path) -> li
         ask = "import json, site, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
         real = python.resolve()
         stamp = cache / f"python-{sha256(f'{real}{real.stat().st_mtime_ns}'.encode()).hexdigest()[:16]}.json"
-        if (said := read_sealed(stamp)) is None:
+        if (listing := read_sealed(stamp)) is None:
             with open(os.devnull, "wb") as nowhere:
                 ran = run([str(python), "-c", ask], python.parent, env, PATIENCE, stderr=nowhere.fileno())
             if ran.exit_code is None:
                 return []
-            said = ran.output or "[]"
-            write_sealed(stamp, said)
-        return [Path(p) for p in json.loads(said) if Path(p).is_dir()]
+            listing = ran.output or "[]"
+            write_sealed(stamp, listing)
+        return [Path(p) for p in json.loads(listing) if Path(p).is_dir()]
     except (OSError, ValueError):
         return []
 
@@ -150,9 +150,9 @@ class Bytecode:
 
     def holds(self) -> bool:
         """Whether it exists and every file is as we made it."""
-        said = state.read_sealed(self.record) if self.record.is_file() else None
+        stored = state.read_sealed(self.record) if self.record.is_file() else None
         try:
-            return said is not None and said == json.dumps(self._stamps())
+            return stored is not None and stored == json.dumps(self._stamps())
         except OSError:
             return False  # it is being rebuilt
 

@@ -238,9 +238,9 @@ def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], w
         from detent.evidence.runners.javascript.node_package import without_chatter  # most commands can be run
 
         raise CannotTell(f"the command could not be run: {without_chatter(ran.output)[-500:].strip() or command}")
-    said = f"{ran.output.rstrip()}\n[no adapter reads the tests of `{command}`: only its exit code counts, {ran.exit_code}]\n"
+    output = f"{ran.output.rstrip()}\n[no adapter reads the tests of `{command}`: only its exit code counts, {ran.exit_code}]\n"
     return TestReport(
-        {"(the command)": "passed" if ran.exit_code == 0 else "failed"}, output=said, exit_code=ran.exit_code, command=command
+        {"(the command)": "passed" if ran.exit_code == 0 else "failed"}, output=output, exit_code=ran.exit_code, command=command
     )
 
 

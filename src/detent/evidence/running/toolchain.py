@@ -95,9 +95,9 @@ def changed(digest: str, now: Listing, folder: Path) -> tuple[str, ...] | None:
         return None
     if sha256(text).hexdigest() != digest:
         return None
-    gone = [path for path in then if path not in now]
+    missing = [path for path in then if path not in now]
     other = [path for path in now if then.get(path) != now[path]]
-    return tuple(sorted([*other, *gone], key=lambda path: (path.endswith(".txt"), path)))
+    return tuple(sorted([*other, *missing], key=lambda path: (path.endswith(".txt"), path)))
 
 
 def accept_toolchain(home: Path, now: Listing) -> None:
@@ -107,8 +107,8 @@ def accept_toolchain(home: Path, now: Listing) -> None:
 
 def is_accepted(home: Path, now: Listing) -> bool:
     """Whether what is installed is what a person last accepted for a checkout."""
-    said = state.read_sealed(_accepted(home)) if _accepted(home).is_file() else ""
-    return bool(said) and changed(said or "", now, _folder()) == ()
+    listing = state.read_sealed(_accepted(home)) if _accepted(home).is_file() else ""
+    return bool(listing) and changed(listing or "", now, _folder()) == ()
 
 
 def place_of(home: Path) -> str:
@@ -248,8 +248,8 @@ def _needed(folder: Path, name: str) -> Path | None:
 
 def _needs(package: Path) -> list[str]:
     try:
-        said = json.loads(package.read_bytes())
-        return [str(name) for kind in ("dependencies", "optionalDependencies", "peerDependencies") for name in said.get(kind) or {}]
+        content = json.loads(package.read_bytes())
+        return [str(name) for kind in ("dependencies", "optionalDependencies", "peerDependencies") for name in content.get(kind) or {}]
     except (OSError, ValueError, AttributeError):
         return []
 
@@ -312,7 +312,7 @@ def _accepted(home: Path) -> Path:
 
 def _remembered() -> dict[str, list[str]]:
     try:
-        said: dict[str, list[str]] = json.loads(state.read_sealed(_stamps()) or "{}")
-        return said
+        stamps: dict[str, list[str]] = json.loads(state.read_sealed(_stamps()) or "{}")
+        return stamps
     except ValueError:
         return {}

@@ -31,9 +31,9 @@ def speaking_of_imports(path: str, old: str, new: str) -> frozenset[str]:
     """The changed tests that use a name which only the new version imports; all changed tests if it imports no new name."""
     names = changed_tests(path, old, new)
     lines = [line for line in new.splitlines() if IMPORT.match(line.strip())]
-    came = {word for line in lines for word in NAME.findall(line)} - set(NAME.findall(old))
+    imported = {word for line in lines for word in NAME.findall(line)} - set(NAME.findall(old))
     now = blocks(path, new)
-    return frozenset(name for name in names if not came or came & set(NAME.findall(now[name])))
+    return frozenset(name for name in names if not imported or imported & set(NAME.findall(now[name])))
 
 
 def standing_otherwise(path: str, old: str, new: str) -> frozenset[str]:
@@ -44,10 +44,10 @@ def standing_otherwise(path: str, old: str, new: str) -> frozenset[str]:
     if path.endswith(".py"):
         return frozenset()
     was, now = (Counter(preamble(text)) for text in (old, new))
-    came = [line for line in now - was if not IMPORT.match(line)]
+    added = [line for line in now - was if not IMPORT.match(line)]
     there = {module for line in now for module in QUOTED.findall(line)}
-    gone = [line for line in was - now if not IMPORT.match(line) or not set(QUOTED.findall(line)) <= there]
-    return frozenset(blocks(path, old).keys() & blocks(path, new).keys()) if came or gone else frozenset()
+    removed = [line for line in was - now if not IMPORT.match(line) or not set(QUOTED.findall(line)) <= there]
+    return frozenset(blocks(path, old).keys() & blocks(path, new).keys()) if added or removed else frozenset()
 
 
 def _meaning_otherwise(old: str, new: str) -> frozenset[str]:
@@ -79,9 +79,9 @@ def _bound(body: list[ast.stmt]) -> Bound:
     """The definitions of each name of a file, in order; tests are left out, because their text is compared elsewhere."""
     found = defaultdict[str, list[str]](list)
     for node in body:
-        for name, said in _binds(node):
-            found[name].append(said)
-    return {name: tuple(said) for name, said in found.items()}
+        for name, definition in _binds(node):
+            found[name].append(definition)
+    return {name: tuple(definitions) for name, definitions in found.items()}
 
 
 def _binds(node: ast.stmt) -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ class Hunk(NamedTuple):
 
     path: str
     line: int  # number of the first removed line
-    gone: tuple[str, ...]
+    removed: tuple[str, ...]
     new: tuple[str, ...]
     at: int = 0  # number of the first new line
 
@@ -48,13 +48,13 @@ def hunks(patch: bytes) -> Iterator[Hunk]:
         if line.startswith(("--- ", "+++ ")):
             path = _path(line) or path
         elif found := HUNK.match(line):
-            gone, new = list[str](), list[str]()
-            while len(gone) < int(found[2] or 1) or len(new) < int(found[4] or 1):
-                said = next(lines, None)
-                if said is None:
+            removed, new = list[str](), list[str]()
+            while len(removed) < int(found[2] or 1) or len(new) < int(found[4] or 1):
+                text = next(lines, None)
+                if text is None:
                     break
-                {"-": gone, "+": new}.get(said[:1], []).append(said[1:])
-            yield Hunk(path, int(found[1]), tuple(gone), tuple(new), int(found[3]))
+                {"-": removed, "+": new}.get(text[:1], []).append(text[1:])
+            yield Hunk(path, int(found[1]), tuple(removed), tuple(new), int(found[3]))
 
 
 def _path(line: str) -> str:
@@ -83,22 +83,22 @@ def altered(patch: bytes, is_test: Callable[[str], bool]) -> tuple[Rewritten, ..
 def _altered(patch: bytes, is_test: Callable[[str], bool], counts: Callable[[str], bool]) -> tuple[Rewritten, ...]:
     found = [hunk for hunk in hunks(patch) if is_test(hunk.path)]
     there = Counter(bare(line) for hunk in found for line in hunk.new)
-    return tuple(told for hunk in found if (told := _as_rewritten(hunk, there, counts)) is not None)
+    return tuple(rewritten for hunk in found if (rewritten := _as_rewritten(hunk, there, counts)) is not None)
 
 
 def _as_rewritten(hunk: Hunk, there: Counter[str], counts: Callable[[str], bool]) -> Rewritten | None:
-    gone = [line for line in hunk.gone if line.strip() and not COMMENT.match(line) and not _is_there(line, there)]
-    if not any(map(counts, gone)):
+    removed = [line for line in hunk.removed if line.strip() and not COMMENT.match(line) and not _is_there(line, there)]
+    if not any(map(counts, removed)):
         return None
-    return Rewritten(f"{hunk.path}:{hunk.line}", "\n".join(hunk.gone[:MOST_LINES]), "\n".join(hunk.new[:MOST_LINES]))
+    return Rewritten(f"{hunk.path}:{hunk.line}", "\n".join(hunk.removed[:MOST_LINES]), "\n".join(hunk.new[:MOST_LINES]))
 
 
 def _is_there(line: str, there: Counter[str]) -> bool:
     """Whether a removed line was added elsewhere; each added line counts once."""
-    said = bare(line)
-    if there[said] <= 0:
+    text = bare(line)
+    if there[text] <= 0:
         return False
-    there[said] -= 1
+    there[text] -= 1
     return True
 
 

@@ -23,11 +23,11 @@ def readings(text: str, depth: int = DEEPEST) -> Iterator[tuple[int, str, str]]:
     """Decoded parts of a text, each with its offset and the name of its encoding."""
     for how, pattern, decode in READERS:
         for hit in pattern.finditer(text):
-            said = decode(hit[0])
-            if said:
-                yield hit.start(), said, how
-            if said and depth > 1:
-                yield from ((hit.start(), inner, how) for _, inner, _ in readings(said, depth - 1))
+            decoded = decode(hit[0])
+            if decoded:
+                yield hit.start(), decoded, how
+            if decoded and depth > 1:
+                yield from ((hit.start(), inner, how) for _, inner, _ in readings(decoded, depth - 1))
 
 
 def _escapes(word: str) -> str:

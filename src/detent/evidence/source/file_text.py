@@ -29,16 +29,16 @@ def bytes_of(text: str) -> bytes:
 
 def other_encoding(text: str) -> str:
     """The declared encoding, if letters and quotes are not as in ASCII, such as `unicode_escape`; else empty."""
-    said = CODING.match(text[:HEAD])
-    return said[1] if said and not AS_SHOWN.fullmatch(said[1]) else ""
+    declared = CODING.match(text[:HEAD])
+    return declared[1] if declared and not AS_SHOWN.fullmatch(declared[1]) else ""
 
 
 def _encoding(head: str) -> str:
-    said = CODING.match(head)
-    if said is None or not AS_SHOWN.fullmatch(said[1]):
+    declared = CODING.match(head)
+    if declared is None or not AS_SHOWN.fullmatch(declared[1]):
         return UTF8
     try:
-        "".encode(said[1])
+        "".encode(declared[1])
     except LookupError:
         return UTF8
-    return UTF8 if said[1].lower().replace("_", "-") == "utf-8-sig" else said[1]
+    return UTF8 if declared[1].lower().replace("_", "-") == "utf-8-sig" else declared[1]

@@ -18,10 +18,10 @@ def parts(text: str) -> list[TestPart] | None:
         return None
     found, span = [], _spans(text)
     for key, node in _holders(tree).items():
-        said = _docstring(node)
-        if said is not None:
-            start, end = span(said)
-            found.append(TestPart(start, end, key, PROMPT in str(said.value)))
+        docstring = _docstring(node)
+        if docstring is not None:
+            start, end = span(docstring)
+            found.append(TestPart(start, end, key, PROMPT in str(docstring.value)))
     return found
 
 

@@ -25,7 +25,7 @@ class TitlePattern(NamedTuple):
     of: re.Pattern[str]  # the titles it can make, including those of its groups
     certain: int  # how many letters of the titles are literal
     is_table: bool  # it can make more than one
-    said: str = ""  # its rows and its body, without its title
+    text: str = ""  # its rows and its body, without its title
 
 
 class OpenBracket(NamedTuple):
@@ -79,11 +79,11 @@ def _patterns(text: str, tokens: list[JsToken]) -> tuple[TitlePattern, ...]:
             if bracket.is_each:
                 each_ends.add(i)
             if number >= 0:
-                found[number] = found[number]._replace(said=_said(text, tokens, bracket.at, i, each_ends))
+                found[number] = found[number]._replace(text=_text_of_call(text, tokens, bracket.at, i, each_ends))
     return tuple(found)
 
 
-def _said(text: str, tokens: list[JsToken], start: int, end: int, each_ends: set[int]) -> str:
+def _text_of_call(text: str, tokens: list[JsToken], start: int, end: int, each_ends: set[int]) -> str:
     """The text of a call without its title."""
     rows = text[tokens[_rows_begin(tokens, start - 1)].at : tokens[start].at] if start - 1 in each_ends else ""
     titled = tokens[start + 1].kind in ("string", "masked") and tokens[start + 2].text == ","

@@ -52,5 +52,5 @@ def _spoken(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.Attribute(attr=name, ctx=ast.Store()):
             yield name
-        case ast.Constant(value=str() as said) if KEY.fullmatch(said):
-            yield from NAME.findall(said)
+        case ast.Constant(value=str() as text) if KEY.fullmatch(text):
+            yield from NAME.findall(text)

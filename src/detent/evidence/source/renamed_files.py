@@ -9,20 +9,20 @@ IMPORTS = re.compile(
 )
 
 
-def moves(gone: Mapping[str, str], came: Mapping[str, str]) -> dict[str, str]:
+def moves(deleted: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:
     """Old path -> new path of renamed files. Their texts must be equal, apart from imports of renamed files."""
     by_text: dict[str, list[str]] = {}
-    for path, text in came.items():
+    for path, text in added.items():
         by_text.setdefault(text, []).append(path)
     found: dict[str, str] = {}
-    for path, text in gone.items():
+    for path, text in deleted.items():
         same = [each for each in by_text.get(text, ()) if _end(each) == _end(path) and each not in found.values()]
         if same:
             found[path] = same[0]
     words = renamed_words(found)
-    for path, text in gone.items():
-        for each in came if path not in found else ():
-            if each not in found.values() and _end(each) == _end(path) and imports_renamed(text, words) == came[each]:
+    for path, text in deleted.items():
+        for each in added if path not in found else ():
+            if each not in found.values() and _end(each) == _end(path) and imports_renamed(text, words) == added[each]:
                 found[path] = each
                 break
     return found

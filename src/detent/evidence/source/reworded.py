@@ -18,29 +18,29 @@ PATH = re.compile(r"""(["'`])(?:[\w@.-]+[./:])+(\w+)\1""")
 FEWEST = 2  # words of a message; a single word may be an answer
 
 
-def is_reworded(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -> bool:
+def is_reworded(rewritten: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -> bool:
     """Whether an expectation differs only by words that messages in the changed code lost and gained."""
-    differing = _differing(said)
+    differing = _differing(rewritten)
     if differing is None:
         return False
     of_code = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
-    before = _messages(line for hunk in of_code for line in hunk.gone)
+    before = _messages(line for hunk in of_code for line in hunk.removed)
     after = _messages(line for hunk in of_code for line in hunk.new)
     lost, got = _words(before - after), _words(after - before)
-    gone, new = differing
-    if not gone and not new:
+    removed, new = differing
+    if not removed and not new:
         return before != after  # only the quotes around a value changed
-    left = gone <= lost or bool(OF_ERRORS.search(said.before))  # an error message may come from other code
-    return left and new - (VALUES if not gone else frozenset()) <= got
+    left = removed <= lost or bool(OF_ERRORS.search(rewritten.before))  # an error message may come from other code
+    return left and new - (VALUES if not removed else frozenset()) <= got
 
 
-def is_renamed(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -> bool:
+def is_renamed(rewritten: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -> bool:
     """Whether an expectation differs only by names that the changed code replaced one for one; the expected value is the same."""
-    before, after = ([line for line in text.splitlines() if line.strip()] for text in (said.before, said.after))
+    before, after = ([line for line in text.splitlines() if line.strip()] for text in (rewritten.before, rewritten.after))
     if len(before) != len(after) or len(before) >= MOST_LINES:
         return False
     of_code = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
-    was, now = _words(line for hunk in of_code for line in hunk.gone), _words(line for hunk in of_code for line in hunk.new)
+    was, now = _words(line for hunk in of_code for line in hunk.removed), _words(line for hunk in of_code for line in hunk.new)
     names = dict[str, str]()
     for old, new in zip(map(_named_tokens, before), map(_named_tokens, after), strict=True):
         if len(old) != len(new) or any(names.setdefault(a, b) != b for a, b in zip(old, new, strict=True)):
@@ -54,12 +54,12 @@ def _named_tokens(line: str) -> list[str]:
     return TOKEN.findall(PATH.sub(r"\1\2\1", line) if REPLACES.search(line) else line)
 
 
-def _differing(said: Rewritten) -> tuple[set[str], set[str]] | None:
+def _differing(rewritten: Rewritten) -> tuple[set[str], set[str]] | None:
     """The words that only one version has. None if anything else differs, or if a version is shown cut."""
-    before, after = said.before.splitlines(), said.after.splitlines()
+    before, after = rewritten.before.splitlines(), rewritten.after.splitlines()
     if not after or len(before) >= MOST_LINES:
         return None
-    gone, new = list[str](), list[str]()
+    removed, new = list[str](), list[str]()
     for line in before:
         tokens = TOKEN.findall(line)
         closest = max(after, key=lambda other: SequenceMatcher(None, tokens, TOKEN.findall(other), autojunk=False).ratio())
@@ -68,10 +68,10 @@ def _differing(said: Rewritten) -> tuple[set[str], set[str]] | None:
         there = TOKEN.findall(closest)
         for what, a, b, c, d in SequenceMatcher(None, tokens, there, autojunk=False).get_opcodes():
             if what != "equal":
-                gone += tokens[a:b]
+                removed += tokens[a:b]
                 new += there[c:d]
-    words = [{token for token in some if WORD.fullmatch(token)} for some in (gone, new)]
-    if any(token.isdigit() for token in (*gone, *new)) or not (any(words) or QUOTES.issuperset((*gone, *new))):
+    words = [{token for token in some if WORD.fullmatch(token)} for some in (removed, new)]
+    if any(token.isdigit() for token in (*removed, *new)) or not (any(words) or QUOTES.issuperset((*removed, *new))):
         return None
     return words[0], words[1]
 

@@ -34,7 +34,7 @@ def blocks(path: str, text: str) -> dict[str, str]:
 def texts_of(path: str, text: str) -> Iterator[tuple[str, frozenset[str]]]:
     """Each test of a file by name, with the words it uses."""
     if not path.endswith(".py"):
-        yield from ((name, frozenset(re.findall(r"\w+[?!]?", said))) for name, said in texts_by_heads(text))
+        yield from ((name, frozenset(re.findall(r"\w+[?!]?", body_text))) for name, body_text in texts_by_heads(text))
         return
     try:
         body = ast.parse(text).body
@@ -88,9 +88,9 @@ def parametrized(test: Function) -> tuple[list[str], list[list[ast.expr]]]:
     if len(tables) != 1 or len(tables[0].args) != 2 or not isinstance(tables[0].args[1], ast.List | ast.Tuple):
         return [], []
     try:
-        said = ast.literal_eval(tables[0].args[0])
+        given = ast.literal_eval(tables[0].args[0])
     except ValueError:
         return [], []
-    names = [each.strip() for each in said.split(",")] if isinstance(said, str) else list(said)
+    names = [each.strip() for each in given.split(",")] if isinstance(given, str) else list(given)
     rows = tables[0].args[1].elts
     return names, [[row] if len(names) == 1 else row.elts if isinstance(row, ast.Tuple | ast.List) else [] for row in rows]

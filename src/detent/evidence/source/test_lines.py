@@ -36,7 +36,7 @@ def tests_around(path: str, text: str, line: int) -> frozenset[str]:
     return frozenset([name for name, at in _heads(path, text) if at <= line][-1:])
 
 
-def only_seem_gone(path: str, old: str, new: str, lines: range) -> bool:
+def only_seem_removed(path: str, old: str, new: str, lines: range) -> bool:
     """Whether removed lines only moved: every test that contained them has the same text in the new version."""
     within = frozenset[str]().union(*(tests_around(path, old, line) for line in lines))
     was, now = blocks(path, old), blocks(path, new)
@@ -68,4 +68,4 @@ def _heads(path: str, text: str) -> Iterator[tuple[str, int]]:
     else:
         for number, line in enumerate(text.split("\n"), 1):
             if found := HEAD.match(line):
-                yield next(said for group, said in found.groupdict().items() if said and group != "quote"), number
+                yield next(title for group, title in found.groupdict().items() if title and group != "quote"), number

@@ -68,14 +68,14 @@ WHOLE = re.compile(  # a one-line statement that is an expectation
 NARROW = 0.01  # the largest new tolerance that only allows for floating point
 
 
-def asks_for_less(said: Rewritten) -> bool:
+def asks_for_less(rewritten: Rewritten) -> bool:
     """Whether an equality became something weaker, compared line by line."""
-    new = [line.strip() for line in said.after.splitlines() if line.strip()]
-    gone = [line.strip() for line in said.before.splitlines() if line.strip()]
-    equal = [line for line in gone if EQUAL.search(line) or CLOSE.search(line)]
-    one = new[0] if len(new) == len(gone) == 1 else ""
-    return any(_is_weaker(line, came) for line in equal if (came := _likest(line, new))) or any(
-        _takes_any(line, came) for line in gone if (came := _likest(line, new) or one)
+    new = [line.strip() for line in rewritten.after.splitlines() if line.strip()]
+    old = [line.strip() for line in rewritten.before.splitlines() if line.strip()]
+    equal = [line for line in old if EQUAL.search(line) or CLOSE.search(line)]
+    one = new[0] if len(new) == len(old) == 1 else ""
+    return any(_is_weaker(line, counterpart) for line in equal if (counterpart := _likest(line, new))) or any(
+        _takes_any(line, counterpart) for line in old if (counterpart := _likest(line, new) or one)
     )
 
 
@@ -85,7 +85,7 @@ def dropped_expectations(patch: bytes, is_test: Callable[[str], bool]) -> Iterat
     there = Counter(bare(line) for hunk in found for line in hunk.new)
     for hunk in found:
         new = [line.strip() for line in hunk.new if line.strip()]
-        for place, line in enumerate(hunk.gone, hunk.line):
+        for place, line in enumerate(hunk.removed, hunk.line):
             if _is_expectation(line, hunk) and not there[bare(line)] and not _likest(line.strip(), new):
                 yield Rewritten(f"{hunk.path}:{place}", line, "")
 

@@ -83,7 +83,7 @@ ASSERTED = {
 PLAINLY = re.compile(r"^\s*(?:self\.)?assert(?:True|False)?\b[( ]+(?P<no>not\b|!)?|\bif (?P<fails>!)?\w+\(")
 BEFORE = re.compile(r"^\s*((?:return|raise|fail|throw|abort|next)\b.*?)\s(?:if|unless)\b")
 SAYS = re.compile(r"\breturn\b[^\n]*(?:===?|\bin\b|=~|\()|=>\s*\w+|^\s*\w+\s*(?:===?|\bin\b|=~)")
-SAID = re.compile(
+MESSAGE = re.compile(
     r"\b(?:raise|throw|warn\w*|print\w*|puts|echo|log\w*|debug|info|panic|assert|help|usage|desc\w*|doc\w*|message|msg|title|import|require|from|include)\b|[Ee]rror|Errorf|Exception|fmt\.|console\.|__all__|DEPRECAT",
     re.IGNORECASE,
 )
@@ -114,7 +114,7 @@ class Example(NamedTuple):
     """A place in the code that handles examples as cases."""
 
     place: str
-    said: str
+    text: str
     cases: int
 
 
@@ -129,7 +129,7 @@ def examples(
     code = {path: [h for h in found if h.path == path] for path in dict.fromkeys(h.path for h in found if is_code(h.path))}
     named = constants("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
     text = "\n".join(line for of in code.values() for hunk in of for line in hunk.new)
-    older = values_in("\n".join(line for of in code.values() for hunk in of for line in hunk.gone))  # moved or reworded cases
+    older = values_in("\n".join(line for of in code.values() for hunk in of for line in hunk.removed))  # moved or reworded cases
     tests = _tests([hunk for hunk in found if is_test(hunk.path)], held(_long(code, named)), text)
     places = []
     for path, of in code.items():
@@ -141,8 +141,8 @@ def examples(
         ours = [case for case in cases if is_asked(case, tests) and not case.asked <= older]
         if is_telling(ours, cases) or _is_copied(path, of, tests.known):
             ours = ours or [ExampleCase(frozenset(), frozenset(), True, of[0].at, "\n".join(of[0].new))]
-            said = "\n".join(dict.fromkeys(line for case in ours for line in case.said.split("\n")))
-            places.append(Example(f"{path}:{ours[0].line}", "\n".join(said.split("\n")[:SHOWN]), len(ours)))
+            shown = "\n".join(dict.fromkeys(line for case in ours for line in case.text.split("\n")))
+            places.append(Example(f"{path}:{ours[0].line}", "\n".join(shown.split("\n")[:SHOWN]), len(ours)))
     return places
 
 
@@ -173,8 +173,8 @@ def _outcomes(window: list[str], path: str) -> frozenset[str]:
     found |= {word for word, asserted in ASSERTED.items() if any(map(asserted.search, window))}
     found |= {ERROR} if any(map(EXPECTS_ERROR.search, (*window, path))) else set()
     for line in window:
-        if said := PLAINLY.search(line):
-            found.add("false" if said["no"] else "true")
+        if match := PLAINLY.search(line):
+            found.add("false" if match["no"] else "true")
     return frozenset(found)
 
 
@@ -196,7 +196,7 @@ def _cases(hunk: Hunk, known: KnownExamples, named: dict[str, str]) -> Iterator[
     text = "\n".join("" if COMMENT.match(line) and '"""' not in line else line for line in hunk.new)
     seen = read_code(text, hunk.at, known, named)
     for each in seen.hidden:
-        yield ExampleCase(frozenset({each.value}), frozenset(), False, each.line, _said(hunk, each.line), sure=True)
+        yield ExampleCase(frozenset({each.value}), frozenset(), False, each.line, _source_line(hunk, each.line), sure=True)
     yield from _members(hunk, seen.lines, known)
     yield from _together(hunk, seen.lines, known)
     for n, (number, line) in enumerate(seen.lines):
@@ -204,8 +204,8 @@ def _cases(hunk: Hunk, known: KnownExamples, named: dict[str, str]) -> Iterator[
         for question in _asked(line, known):
             case = _case(question, after, line, known)
             if case is not None:
-                more = f"\n{_said(hunk, number, 1)}" if not _values([question.answer]) else ""
-                yield case._replace(line=number, said=_said(hunk, number) + more)
+                more = f"\n{_source_line(hunk, number, 1)}" if not _values([question.answer]) else ""
+                yield case._replace(line=number, text=_source_line(hunk, number) + more)
 
 
 def _case(question: ExampleQuestion, after: str, line: str, known: KnownExamples) -> ExampleCase | None:
@@ -232,7 +232,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(found | ({ERROR} if FAILS.search(text) else set()))
 
 
-def _said(hunk: Hunk, line: int, more: int = 0) -> str:
+def _source_line(hunk: Hunk, line: int, more: int = 0) -> str:
     """A source line; `more`: the next non-empty one."""
     rest = hunk.new[line - hunk.at :]
     if more:
@@ -246,7 +246,7 @@ def _in_texts(hunk: Hunk, tests: ChangedTests) -> Iterator[ExampleCase]:
     places = [(pair.at, pair.asked) for pair in text_table(text, tests.near, tests.telling)]
     for at, value in (*places, *decoded_tables(text, tests.telling)):
         line = hunk.at + text.count("\n", 0, at)
-        yield ExampleCase(frozenset({value}), frozenset(), False, line, _said(hunk, line), sure=True)
+        yield ExampleCase(frozenset({value}), frozenset(), False, line, _source_line(hunk, line), sure=True)
 
 
 def _members(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> Iterator[ExampleCase]:
@@ -259,7 +259,9 @@ def _members(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> 
         ours = [value for value in values if known.has(value) and is_odd(value, 3)]
         if any(map(is_long, ours)) or (len(ours) > 1 and len(ours) >= MOSTLY * len(values)):
             line = lines[text.count("\n", 0, found.start())][0]
-            yield from (ExampleCase(frozenset({value}), frozenset(), False, line, _said(hunk, line), sure=True) for value in sorted(ours))
+            yield from (
+                ExampleCase(frozenset({value}), frozenset(), False, line, _source_line(hunk, line), sure=True) for value in sorted(ours)
+            )
 
 
 def _together(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> Iterator[ExampleCase]:
@@ -267,7 +269,7 @@ def _together(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) ->
     pieces = [(number, _plain(text)) for number, line in lines for text in re.findall(TEXT, line)]
     for n, whole in put_together([piece for _, piece in pieces], known):
         if is_odd(whole, 5):
-            yield ExampleCase(frozenset({whole}), frozenset(), False, pieces[n][0], _said(hunk, pieces[n][0]), sure=True)
+            yield ExampleCase(frozenset({whole}), frozenset(), False, pieces[n][0], _source_line(hunk, pieces[n][0]), sure=True)
 
 
 def _asked(line: str, known: KnownExamples) -> Iterator[ExampleQuestion]:
@@ -296,7 +298,7 @@ def _used(line: str, known: KnownExamples) -> Iterator[ExampleQuestion]:
     head = found.end() if (found := BEFORE.match(line)) else 0
     for found in USED.finditer(KEPT.sub(lambda kept: " " * len(kept[0]), line)):
         value = _plain(found[1] or found[2])
-        if is_odd(value) and known.has(value) and not SAID.search(line[head : found.start()]):
+        if is_odd(value) and known.has(value) and not MESSAGE.search(line[head : found.start()]):
             yield ExampleQuestion(frozenset({value}), _rest(line, found.end()), least=LONG)
 
 
@@ -327,9 +329,9 @@ def _whole(part: str, known: KnownExamples) -> str:
 
 
 def _windows(lines: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    said = [(number, line) for number, line in lines if line.strip() and not COMMENT.match(line)]
-    for n in range(len(said)):
-        yield said[n : n + NEAR]
+    kept = [(number, line) for number, line in lines if line.strip() and not COMMENT.match(line)]
+    for n in range(len(kept)):
+        yield kept[n : n + NEAR]
 
 
 def _values(lines: Iterable[str]) -> frozenset[str]:

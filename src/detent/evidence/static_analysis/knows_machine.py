@@ -148,7 +148,7 @@ def machine_hits(suffix: str, code: str, lines: Collection[int]) -> Iterator[Hit
         if fact.trade and any(line not in lines for line in asked):
             continue
         places = _compared(fact, code) if fact.value else _deciding(fact.by, code)
-        yield from ((line, f"{MACHINE} ({' '.join(said.split())[:60]})") for line, said in places)
+        yield from ((line, f"{MACHINE} ({' '.join(text.split())[:60]})") for line, text in places)
 
 
 def _compared(fact: Fact, code: str) -> Iterator[tuple[int, str]]:
@@ -181,8 +181,8 @@ def _deciding(by: str, code: str) -> Iterator[tuple[int, str]]:
     rows = code.split("\n")
     for found in re.finditer(by, code):
         line = _line(code, found.start())
-        said, near = rows[line - 1], "\n".join(rows[line - 1 : line + 1])
-        if ASKS.search(said) and DECIDES.search(near):
+        row, near = rows[line - 1], "\n".join(rows[line - 1 : line + 1])
+        if ASKS.search(row) and DECIDES.search(near):
             yield line, found[0]
 
 

@@ -102,8 +102,8 @@ class _CodeFile:
                     self.names |= {a.asname or a.name.partition(".")[0]: a.name if a.asname else a.name.partition(".")[0] for a in names}
                 case ast.ImportFrom(module=str() as module, names=names, level=0):
                     self.names |= {a.asname or a.name: f"{module}.{a.name}" for a in names}
-                case ast.Expr(value=ast.Constant() as said):
-                    self.words.add(said)
+                case ast.Expr(value=ast.Constant() as docstring):
+                    self.words.add(docstring)
                 case ast.Raise() | ast.Assert():
                     self.words |= {each for each in ast.walk(node) if isinstance(each, ast.Constant | ast.JoinedStr)}  # messages
 
@@ -135,7 +135,7 @@ class _CodeFile:
     def at(self, node: ast.AST) -> Iterator[Hit]:
         """What a node checks."""
         line = node.iter.lineno if isinstance(node, ast.comprehension) else getattr(node, "lineno", 0)
-        for what in (*self._named(node), *self._said(node), *self._asked(node)):
+        for what in (*self._named(node), *self._in_strings(node), *self._asked(node)):
             yield line, what
 
     def _named(self, node: ast.AST) -> Iterator[str]:
@@ -159,20 +159,20 @@ class _CodeFile:
             case ast.FunctionDef(name=name) if name.startswith("pytest_"):
                 yield f"the test runner ({name})"
 
-    def _said(self, node: ast.AST) -> Iterator[str]:
+    def _in_strings(self, node: ast.AST) -> Iterator[str]:
         """Checks recognised by strings, also if joined from pieces."""
         if not isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call | ast.Subscript):
             return
-        said = self.folded.text(node)
-        if not said or (isinstance(node, ast.Name)):
+        text = self.folded.text(node)
+        if not text or (isinstance(node, ast.Name)):
             return
-        if found := ENVIRONMENT.search(said):
+        if found := ENVIRONMENT.search(text):
             yield f"the environment of tests ({found[0]})"
-        if said.lower() in (*RUNNERS, "py.test", "__pytest_wrapped__"):
-            yield f"{NAME_OF} ({said})"
-        if len(said) < 200 and " " not in said and TEST_FILE.search(said):
-            yield f"source files ({said})"
-        words = FIELDS.keys() & set(re.findall(r"\w+", said))
+        if text.lower() in (*RUNNERS, "py.test", "__pytest_wrapped__"):
+            yield f"{NAME_OF} ({text})"
+        if len(text) < 200 and " " not in text and TEST_FILE.search(text):
+            yield f"source files ({text})"
+        words = FIELDS.keys() & set(re.findall(r"\w+", text))
         yield from (f"{FIELDS[word]} ({word})" for word in sorted(words))
 
     def _asked(self, node: ast.AST) -> Iterator[str]:
@@ -206,9 +206,9 @@ class _CodeFile:
                 known = TOOLS if self.dotted(func) == "sys.modules.get" else CI
                 yield from self._known_word(known, first, "the environment of tests" if known is CI else "the test runner")
             case ast.Call(func=func, args=args) if self.dotted(func) in WHERE or (isinstance(func, ast.Attribute) and func.attr in INSIDE):
-                yield from (f"source files ({said})" for each in args if TESTS_LIE.fullmatch(said := self.folded.text(each)))
-            case ast.BinOp(op=ast.Div(), right=right) if TESTS_LIE.fullmatch(said := self.folded.text(right)):
-                yield f"source files ({said})"
+                yield from (f"source files ({text})" for each in args if TESTS_LIE.fullmatch(text := self.folded.text(each)))
+            case ast.BinOp(op=ast.Div(), right=right) if TESTS_LIE.fullmatch(text := self.folded.text(right)):
+                yield f"source files ({text})"
         yield from self._machine(node)
         yield from self._given(node)
         if isinstance(node, ast.Compare | ast.Call):
@@ -242,10 +242,10 @@ class _CodeFile:
                 return
         within = [each for side in sides for each in ast.walk(self._named_as(side))]
         asked = {each.attr for each in within if isinstance(each, ast.Attribute)}
-        said = [text for side in sides if (text := self.folded.text(side))]
+        texts = [text for side in sides if (text := self.folded.text(side))]
         if asked & SORT:
-            yield from (f"{GIVEN} ({text})" for text in said if HANDED.match(text))
-        below = [text for text in said if BELOW.fullmatch(text)] if any(not self.folded.text(side) for side in sides) else []
+            yield from (f"{GIVEN} ({text})" for text in texts if HANDED.match(text))
+        below = [text for text in texts if BELOW.fullmatch(text)] if any(not self.folded.text(side) for side in sides) else []
         temporary = sorted({self.dotted(each.func) if isinstance(each, ast.Call) else self.dotted(each) for each in within} & TEMPORARY)
         yield from (f"the machine it runs on ({text})" for text in (*temporary, *below))
 
@@ -254,8 +254,8 @@ class _CodeFile:
         return self.folded.named.get(node.id, node) if isinstance(node, ast.Name) else node
 
     def _known_word(self, known: frozenset[str], node: ast.expr, what: str) -> Iterator[str]:
-        if (said := self.folded.text(node)) in known:
-            yield f"{what} ({said})"
+        if (text := self.folded.text(node)) in known:
+            yield f"{what} ({text})"
 
     def _is_own_file(self, node: ast.expr) -> bool:
         match node:
@@ -314,8 +314,8 @@ class _CodeFile:
         number = self._number(node)
         if number is not None:
             return number > LONG_AGO
-        said = self.folded.text(node)
-        if re.match(r"20\d\d-?\d\d", said):
+        text = self.folded.text(node)
+        if re.match(r"20\d\d-?\d\d", text):
             return True
         if isinstance(node, ast.Name) and node.id in self.folded.named:
             return self._is_date(self.folded.named[node.id])

@@ -44,18 +44,18 @@ def leaks(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     for file in product(files):
         if not file.added or is_words(file.path):
             continue
-        came = [(n, said) for n in sorted(file.added) if not REMARK.match(said := file.line(n))]
-        keys = [n for n, said in came if KEYS.search(said)]
+        added = [(n, line) for n in sorted(file.added) if not REMARK.match(line := file.line(n))]
+        keys = [n for n, line in added if KEYS.search(line)]
         if keys and not KEYS.search(file.before):
-            said = "this line of the product names a place where people keep their keys"
-            yield Flag("secrets", said, f"{file.path}:{keys[0]}", after=file.line(keys[0]))
-        words = [n for n, said in came if any(_is_password(hit) for hit in PASSWORD.finditer(said))]
+            sentence = "this line of the product names a place where people keep their keys"
+            yield Flag("secrets", sentence, f"{file.path}:{keys[0]}", after=file.line(keys[0]))
+        words = [n for n, line in added if any(_is_password(hit) for hit in PASSWORD.finditer(line))]
         if words:
             yield Flag("secrets", "this line holds a password in an address", f"{file.path}:{words[0]}", after="(not shown)")
-        whole = [n for n, said in came if ENVIRONMENT.search(said) or (file.suffix in SHELLS and OF_SHELL.search(said))]
-        if whole and any(OUT.search(said) for _, said in came) and not ENVIRONMENT.search(file.before):
-            said = "this line takes all environment variables, and new lines of this file send something out"
-            yield Flag("secrets", said, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
+        whole = [n for n, line in added if ENVIRONMENT.search(line) or (file.suffix in SHELLS and OF_SHELL.search(line))]
+        if whole and any(OUT.search(line) for _, line in added) and not ENVIRONMENT.search(file.before):
+            sentence = "this line takes all environment variables, and new lines of this file send something out"
+            yield Flag("secrets", sentence, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
 
 
 def _is_password(found: re.Match[str]) -> bool:

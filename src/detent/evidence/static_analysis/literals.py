@@ -87,9 +87,9 @@ class LiteralPiece(NamedTuple):
 def known_of(values: Iterable[str], code: str = "") -> KnownExamples:
     """Index examples for reading code. `code`: only checksums that occur in it are kept."""
     every = frozenset(each for value in values for each in (value, value.strip()) if each)
-    said = {each for each in SUM.findall(code) if any(map(str.isdigit, each))}
-    wanted = said | {each.lower().replace("_", "").removeprefix("0x") for each in said}
-    wanted |= {each[0].lower().replace("_", "") for text in said if (each := re.match(r"[\d_]{5,}", text))}  # 212201582701L
+    checksums = {each for each in SUM.findall(code) if any(map(str.isdigit, each))}
+    wanted = checksums | {each.lower().replace("_", "").removeprefix("0x") for each in checksums}
+    wanted |= {each[0].lower().replace("_", "") for text in checksums if (each := re.match(r"[\d_]{5,}", text))}  # 212201582701L
     summed = (value for value in every if 3 < len(value) < LONGEST) if wanted else ()
     known_by = {each: value for value in summed for each in sums(value) if each in wanted}
     return KnownExamples(every, known_by, {folded: value for value in every if len(folded := _folded(value)) > 5})
@@ -124,22 +124,22 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
 def read_code(text: str, first: int, known: KnownExamples, named: Mapping[str, str]) -> Read:
     """Read code with every literal in one plain form, replaced by the example it stands for, if any."""
     pieces = _joined([each for piece in _pieces(text) for each in _put_in(piece, named)])
-    lines, hidden, line, said = list[tuple[int, str]](), list[Hidden](), first, ""
+    lines, hidden, line, row = list[tuple[int, str]](), list[Hidden](), first, ""
     for piece in pieces:
         if piece.value is not None:
             value = FIELD.sub(lambda field: named.get(field[1], field[0]), piece.value)
             example = _stands_for(value, known) or _stands_for(piece.raw, known)
             if example and not any(_is_plain(each, known) for each in (value, piece.raw)):
                 hidden.append(Hidden(line, example))
-            said += _sealed(example or value)
+            row += _sealed(example or value)
             line += piece.lines
             continue
         *whole, rest = piece.text.split("\n")
         for each in whole:
-            lines.append((line, said + each))
-            said, line = "", line + 1
-        said += rest
-    lines.append((line, said))
+            lines.append((line, row + each))
+            row, line = "", line + 1
+        row += rest
+    lines.append((line, row))
     hidden += [Hidden(at, example) for at, each in lines for example in (*_summed(each, known), *_coded(each, known))]
     return Read(lines, hidden)
 

@@ -74,9 +74,9 @@ EITHER = frozenset({"or", "and", "||", "&&"})
 WORDS = frozenset({"raise", "throw", "unless", "elif", "while", "guard", "ArgumentError", "ValueError", "Error"})
 
 
-def does_less(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
+def does_less(removed: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
     """What the new lines no longer do, in words; empty if nothing. `elsewhere`: all added lines, where the lost part may be again."""
-    was, now = (_joined([line for line in side if line.strip()]) for side in (gone, new))
+    was, now = (_joined([line for line in side if line.strip()]) for side in (removed, new))
     if is_hollow(was, now, elsewhere):
         return "a function does nothing any more"
     if not now or len(was) > MOST_LINES:
@@ -86,7 +86,7 @@ def does_less(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str
     if _bare(was[1:]) == _bare(now) and ASKS.match(was[0]):
         return "what had a condition has none"
     pairs = [(a, b) for a, b in zip(was, now, strict=True) if a != b] if len(was) == len(now) else []
-    return next((said for a, b in pairs for said in _less(a, b, elsewhere)), "")
+    return next((loss for a, b in pairs for loss in _less(a, b, elsewhere)), "")
 
 
 def _joined(lines: Sequence[str]) -> list[str]:
@@ -126,7 +126,7 @@ def _stands_behind(was: str, now: Sequence[str]) -> bool:
 def _has_a_way_around(was: str, now: Sequence[str]) -> bool:
     """Whether what a condition asks is a value now that something else can make hold."""
     asked = {token for token in tokens(was) if token.isidentifier() and token not in HARMLESS | WORDS}
-    given = [(said["name"], set(tokens(said["value"]))) for line in now if (said := GIVEN.match(line))]
+    given = [(match["name"], set(tokens(match["value"]))) for line in now if (match := GIVEN.match(line))]
     last = tokens(now[-1])
     return (
         bool(asked)

@@ -78,17 +78,17 @@ def _package(before: str, after: str) -> Iterator[str]:
     old, new = _json(before), _json(after)
     for key in OF_PACKAGES:
         was, now = (_table(each.get(key)) for each in (old, new))
-        for name, said in now.items():
-            if ELSEWHERE.match(said) and was.get(name) != said:
-                yield f"{name} now comes from {said}"
+        for name, source in now.items():
+            if ELSEWHERE.match(source) and was.get(name) != source:
+                yield f"{name} now comes from {source}"
     scripts = [_table(each.get("scripts")) for each in (old, new)]
     for name in INSTALLS:
         if name in scripts[1] and scripts[0].get(name) != scripts[1][name]:
             yield f"`{scripts[1][name][:60]}` runs whenever it is installed ({name})"
     for name in PREPARES:
-        said = scripts[1].get(name, "")
-        if said and scripts[0].get(name) != said and not USUAL_PREPARE.fullmatch(said):
-            yield f"`{said[:60]}` runs whenever it is installed from its repository ({name})"
+        source = scripts[1].get(name, "")
+        if source and scripts[0].get(name) != source and not USUAL_PREPARE.fullmatch(source):
+            yield f"`{source[:60]}` runs whenever it is installed from its repository ({name})"
 
 
 def _json(text: str) -> dict[str, object]:
@@ -100,7 +100,7 @@ def _json(text: str) -> dict[str, object]:
 
 
 def _table(value: object) -> dict[str, str]:
-    return {name: said for name, said in value.items() if isinstance(said, str)} if isinstance(value, dict) else {}
+    return {name: text for name, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}
 
 
 def _hashes(name: str, text: str) -> Mapping[str, frozenset[str]]:

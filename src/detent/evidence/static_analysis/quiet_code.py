@@ -90,7 +90,7 @@ class QuietLine(NamedTuple):
     """One such place: the line, how it reads, what it is, whether nothing at all is said of the error, and the file without it."""
 
     line: int
-    said: str
+    text: str
     what: str
     silent: bool
     without: str
@@ -119,12 +119,12 @@ def _swallows(kind: str, rows: Sequence[str], at: int) -> Iterator[QuietLine]:
     if found is None:
         return
     end = _block_end(rows, at)
-    said = [line for line in (_then(found["then"]), *rows[at + 1 : end]) if line.strip() and not ALWAYS_ERROR.fullmatch(line)]
-    if not all(NOTHING.fullmatch(line) or is_arid_line(line) for line in said) or any(
-        re.search(r"\b(?:raise|throw|panic)\b", line) for line in said
+    body = [line for line in (_then(found["then"]), *rows[at + 1 : end]) if line.strip() and not ALWAYS_ERROR.fullmatch(line)]
+    if not all(NOTHING.fullmatch(line) or is_arid_line(line) for line in body) or any(
+        re.search(r"\b(?:raise|throw|panic)\b", line) for line in body
     ):
         return
-    silent = all(map(NOTHING.fullmatch, said))
+    silent = all(map(NOTHING.fullmatch, body))
     yield QuietLine(at + 1, "\n".join(rows[at : min(end, at + 3)]), SWALLOWED, silent, _raised(kind, rows, at, found))
 
 
@@ -152,9 +152,9 @@ def _at_the_end(kind: str, rows: Sequence[str], at: int) -> Iterator[QuietLine]:
         yield QuietLine(at + 1, rows[at].strip(), SWALLOWED, True, _with(rows, at, at + 1))
 
 
-def _then(said: str | None) -> str:
+def _then(rest: str | None) -> str:
     """What stands on the line of a handler itself, without the brace that ends it there."""
-    return (said or "").strip().rstrip("};)").strip()
+    return (rest or "").strip().rstrip("};)").strip()
 
 
 def _raised(kind: str, rows: Sequence[str], at: int, found: re.Match[str]) -> str:

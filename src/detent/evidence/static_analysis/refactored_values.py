@@ -34,11 +34,11 @@ class NewValue(NamedTuple):
 def new_values(patch: bytes, is_code: Callable[[str], bool]) -> list[NewValue]:
     """The lines of a patch with a number or a condition that it did not just move, and those that ask for less by their form."""
     found = [_without_comments(hunk) for hunk in hunks(patch) if is_code(hunk.path)]
-    gone, new = [line for hunk in found for line in hunk.gone], [line for hunk in found for line in hunk.new]
-    more = _numbers(new) - _numbers(gone)
-    fresh = frozenset(more) - frozenset(_numbers(gone)) - PLAIN
-    asks = sum(map(_asks, new)) > sum(map(_asks, gone))
-    moved = {line.strip() for line in gone}
+    removed, new = [line for hunk in found for line in hunk.removed], [line for hunk in found for line in hunk.new]
+    more = _numbers(new) - _numbers(removed)
+    fresh = frozenset(more) - frozenset(_numbers(removed)) - PLAIN
+    asks = sum(map(_asks, new)) > sum(map(_asks, removed))
+    moved = {line.strip() for line in removed}
     return [value for hunk in found for value in _of(hunk, more, fresh, asks, moved, new)]
 
 
@@ -50,21 +50,21 @@ def still_there(value: NewValue, text: str) -> int:
 
 
 def _of(hunk: Hunk, more: Counter[str], fresh: frozenset[str], asks: bool, moved: set[str], new: list[str]) -> Iterator[NewValue]:
-    before = "\n".join(line for line in hunk.gone if line.strip())
-    if hunk.new and (less := weaker(hunk.gone, hunk.new, new)):
+    before = "\n".join(line for line in hunk.removed if line.strip())
+    if hunk.new and (less := weaker(hunk.removed, hunk.new, new)):
         yield NewValue(hunk.path, hunk.at, before, "\n".join(hunk.new), less)
         return
     for at, line in enumerate(hunk.new):
         here = set(_numbers([line]))
-        decides = here & set(more) and (_asks(line) or COMPARES.search(line) or _is_the_same_line(line, hunk.gone))
+        decides = here & set(more) and (_asks(line) or COMPARES.search(line) or _is_the_same_line(line, hunk.removed))
         if line.strip() not in moved and not is_arid_line(line) and (here & fresh or decides or (asks and _asks(line))):
             yield NewValue(hunk.path, hunk.at + at, before, line)
 
 
 def _without_comments(hunk: Hunk) -> Hunk:
     """The hunk with empty lines in the place of comments."""
-    gone, new = (tuple("" if COMMENT.match(line) else line for line in side) for side in (hunk.gone, hunk.new))
-    return hunk._replace(gone=gone, new=new if any(new) else ())
+    removed, new = (tuple("" if COMMENT.match(line) else line for line in side) for side in (hunk.removed, hunk.new))
+    return hunk._replace(removed=removed, new=new if any(new) else ())
 
 
 def _asks(line: str) -> bool:
@@ -75,7 +75,7 @@ def _numbers(lines: Iterable[str]) -> Counter[str]:
     return Counter(token.replace("_", "") for line in lines for token in tokens(line) if NUMBER.fullmatch(token))
 
 
-def _is_the_same_line(line: str, gone: Iterable[str]) -> bool:
+def _is_the_same_line(line: str, removed: Iterable[str]) -> bool:
     """Whether the line stood there with another number."""
     bare = NUMBER.sub("0", line.strip())
-    return any(NUMBER.sub("0", was.strip()) == bare for was in gone)
+    return any(NUMBER.sub("0", was.strip()) == bare for was in removed)

@@ -98,8 +98,8 @@ def _sources(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             continue
         git, sides = file.changes.git, (file.changes.good, file.changes.tree)
         texts = [(git.read(tree, file.path) or b"")[:LONGEST].decode("utf-8", "replace") if tree else "" for tree in sides]
-        for said in [*other_sources(file.path, *texts)][:MOST_SOURCES]:
-            yield Flag("new-dependencies", f"{file.path}: {said}", file.path)
+        for sentence in [*other_sources(file.path, *texts)][:MOST_SOURCES]:
+            yield Flag("new-dependencies", f"{file.path}: {sentence}", file.path)
 
 
 def _changed_blobs(files: tuple[EditedFile, ...]) -> Iterator[Blob]:
@@ -108,8 +108,8 @@ def _changed_blobs(files: tuple[EditedFile, ...]) -> Iterator[Blob]:
     raw = changes.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", changes.good, changes.tree).items
     rows = [(head.removeprefix(":").split(), path) for head, path in zip(raw[::2], raw[1::2], strict=True)]
     names = [name for row, _ in rows for name in row[2:4]]
-    said = changes.git.run("cat-file", "--batch-check=%(objectsize)", stdin="".join(f"{n}\n" for n in names).encode()).text.splitlines()
-    sizes = {name: int(size) if size.isdecimal() else 0 for name, size in zip(names, said, strict=False)}
+    answered = changes.git.run("cat-file", "--batch-check=%(objectsize)", stdin="".join(f"{n}\n" for n in names).encode()).text.splitlines()
+    sizes = {name: int(size) if size.isdecimal() else 0 for name, size in zip(names, answered, strict=False)}
     for row, path in rows:
         yield Blob(path, row[0], row[1], sizes.get(row[3], 0), sizes.get(row[2], 0))
 
@@ -183,11 +183,11 @@ def _is_binary(file: EditedFile) -> bool:
 
 def _rights(file: EditedFile) -> Iterator[Flag]:
     """A flag for the first line that gives a CI file wider permissions."""
-    gone = {"".join(line.split()) for line in file.before.splitlines()}
+    old_lines = {"".join(line.split()) for line in file.before.splitlines()}
     for number in sorted(file.all_added):
-        said = file.line(number)
-        if RIGHTS.search(said) and not said.startswith("#") and "".join(said.split()) not in gone:
-            yield Flag("ci-permissions", f"{file.path} gains permissions: `{said[:80]}`", f"{file.path}:{number}", after=said)
+        text = file.line(number)
+        if RIGHTS.search(text) and not text.startswith("#") and "".join(text.split()) not in old_lines:
+            yield Flag("ci-permissions", f"{file.path} gains permissions: `{text[:80]}`", f"{file.path}:{number}", after=text)
             return
 
 

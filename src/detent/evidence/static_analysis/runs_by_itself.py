@@ -11,8 +11,8 @@ from detent.kernel.model import Flag
 
 EDITOR, AGENT = "an editor that opens this folder", "an agent that works in this folder"
 BY_ITSELF: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
-    (what, re.compile(path), re.compile(said, re.IGNORECASE))
-    for what, path, said in (
+    (what, re.compile(path), re.compile(pattern, re.IGNORECASE))
+    for what, path, pattern in (
         (EDITOR, r"(?:.*/)?\.vscode/tasks\.json|.*\.code-workspace", r"folderOpen|\"(?:command|args)\"|allowAutomaticTasks"),
         (EDITOR, r"(?:.*/)?\.vscode/settings\.json", (r"allowAutomaticTasks|\bterminal\.integrated\.(?:env|profiles|automationProfile)|\binterpreter"
          r"|\"[\w.]*(?:path|command|executable|args)\"")),
@@ -52,8 +52,8 @@ def runs_by_itself(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     for file in files:
         if file.how == "deleted" or not file.all_added:
             continue
-        for who, path, said in BY_ITSELF:
-            lines = [n for n in sorted(file.all_added) if said.search(file.line(n))] if path.fullmatch(file.path) else []
+        for who, path, pattern in BY_ITSELF:
+            lines = [n for n in sorted(file.all_added) if pattern.search(file.line(n))] if path.fullmatch(file.path) else []
             if lines:
                 words = f"{file.path} tells {who} what to run"
                 yield Flag("executable-bits", words, f"{file.path}:{lines[0]}", after=file.line(lines[0]))
@@ -66,20 +66,20 @@ def judging_scripts(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         if file.how == "added" or not (SCRIPT.fullmatch(file.path) or SHEBANG.match(file.before)):
             continue
         rows = file.before.split("\n")
-        gone = [rows[n - 1].strip() for n in sorted(file.removed) if n <= len(rows)]
-        came = [file.line(n) for n in sorted(file.all_added)]
+        removed = [rows[n - 1].strip() for n in sorted(file.removed) if n <= len(rows)]
+        added = [file.line(n) for n in sorted(file.all_added)]
         if not JUDGE.search("\n".join(line for line in rows if not line.lstrip().startswith("#"))):
             continue
-        less = next((line for line in gone if JUDGE.search(line) and not line.startswith("#") and not _stands(line, came)), "")
-        less = less or next((line for line in gone if STRICT.search(line) and not any(map(STRICT.search, came))), "")
-        more = next((line for line in came if FORGIVES.search(line) and line not in gone), "")
+        less = next((line for line in removed if JUDGE.search(line) and not line.startswith("#") and not _stands(line, added)), "")
+        less = less or next((line for line in removed if STRICT.search(line) and not any(map(STRICT.search, added))), "")
+        more = next((line for line in added if FORGIVES.search(line) and line not in removed), "")
         if less or more:
             words = f"the part of {PurePosixPath(file.path).name} that runs tests or checks was changed"
-            yield Flag("judged-by", words, file.path, less, more or next((line for line in came if JUDGE.search(line)), ""))
+            yield Flag("judged-by", words, file.path, less, more or next((line for line in added if JUDGE.search(line)), ""))
 
 
-def _stands(line: str, came: list[str]) -> bool:
+def _stands(line: str, added: list[str]) -> bool:
     """Whether a removed command is back with at least the same words, and none added that narrows it."""
     words = Counter(line.split())
-    found = (Counter(other.split()) - words for other in came if not words - Counter(other.split()) and not FORGIVES.search(other))
+    found = (Counter(other.split()) - words for other in added if not words - Counter(other.split()) and not FORGIVES.search(other))
     return any(not any(map(NARROWS.match, more)) for more in found)

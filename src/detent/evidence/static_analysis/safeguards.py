@@ -122,33 +122,33 @@ CLOSES = re.compile(
 )  # forms that close what they open, or release it at the end
 
 
-def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> str:
+def lost(removed: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> str:
     """The safeguard that lines lost or the danger they gained, in words; empty if none. `elsewhere`: all added lines, where it may be again."""
     there = tuple(elsewhere)
     for what, pattern in SAFEGUARDS:
-        were = _count(pattern, gone)
+        were = _count(pattern, removed)
         if (
             were > _count(pattern, new)
             and were > _count_all(pattern, there)
-            and not (what == RELEASE and _needs_no_release(gone, new, there))
+            and not (what == RELEASE and _needs_no_release(removed, new, there))
         ):
             return f"{what} was removed"
     for what, pattern in DANGERS:
-        if _count(pattern, new) > _count(pattern, gone):
+        if _count(pattern, new) > _count(pattern, removed):
             return f"{what} was added"
     for what, strong, weak in WEAKER:
-        if _count(strong, gone) > _count(strong, new) and _count(weak, new) > _count(weak, gone):
+        if _count(strong, removed) > _count(strong, new) and _count(weak, new) > _count(weak, removed):
             return f"a safeguard was weakened ({what})"
-    if _count(NARROW, gone) > _count(NARROW, new) and _count(BROAD, new) > _count(BROAD, gone):
+    if _count(NARROW, removed) > _count(NARROW, new) and _count(BROAD, new) > _count(BROAD, removed):
         return "every error is now caught, where only some were"
     return ""
 
 
-def _needs_no_release(gone: Sequence[str], new: Sequence[str], there: Sequence[str]) -> bool:
+def _needs_no_release(removed: Sequence[str], new: Sequence[str], there: Sequence[str]) -> bool:
     """Whether the new lines close what was opened in another way, or nothing is opened any more."""
     if not any(map(str.strip, new)):
-        return any(map(OPENED.search, gone)) and not any(map(OPENS.search, there))
-    return _count(CLOSES, gone) <= _count(CLOSES, new)
+        return any(map(OPENED.search, removed)) and not any(map(OPENS.search, there))
+    return _count(CLOSES, removed) <= _count(CLOSES, new)
 
 
 @lru_cache(64)

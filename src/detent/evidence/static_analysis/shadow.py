@@ -114,8 +114,8 @@ class _Ground:
     @cached_property
     def ruled(self) -> bool:
         """Whether the change adds rules about where modules are searched."""
-        told = (f for f in self.files if f.is_test or f.sort == "config" or f.suffix in (".toml", ".ini", ".cfg"))
-        return any(PATH_RULES.search(f.line(line)) for f in told for line in f.all_added)
+        files = (f for f in self.files if f.is_test or f.sort == "config" or f.suffix in (".toml", ".ini", ".cfg"))
+        return any(PATH_RULES.search(f.line(line)) for f in files for line in f.all_added)
 
     def has_package(self, path: str, name: str) -> bool:
         """Whether a new module belongs to a package that the project already had, so the project may be the test runner itself."""
@@ -228,8 +228,8 @@ def _put_by_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
         changed = python.changed_names(ours.after, ours.added) if ours else frozenset()
         missing = not re.search(rf"\b{re.escape(put.names[0])}\b", ground.text(real))
         if (put.names[-1] in changed or missing) and (not put.scope or put.asked):
-            said = f"tests replace {put.module}.{'.'.join(put.names)}, which this change is about"
-            yield _flag(f"{file.path}:{put.line}", said, file.line(put.line))
+            sentence = f"tests replace {put.module}.{'.'.join(put.names)}, which this change is about"
+            yield _flag(f"{file.path}:{put.line}", sentence, file.line(put.line))
 
 
 def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
@@ -269,8 +269,8 @@ def _put_by_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     methods = frozenset(name for f in ours for name in ruby.changed_methods(f.after, f.added))
     for line, name in ruby.overridden_methods(file.after, owners, methods):
         if line in file.all_added:
-            said = f"tests replace {name}, which this change is about"
-            yield _flag(f"{file.path}:{line}", said, file.line(line))
+            sentence = f"tests replace {name}, which this change is about"
+            yield _flag(f"{file.path}:{line}", sentence, file.line(line))
 
 
 def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
@@ -280,8 +280,8 @@ def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     loaded = switched(file.after, lines) if file.suffix in SWITCHING else ()
     for line, name in dict.fromkeys((*loaded, *set_for_all(file.after, lines, tests))):
         if line in file.all_added:
-            said = f"all tests set {name}, and this change reads it: no test shows what the code does without it"
-            yield _flag(f"{file.path}:{line}", said, file.line(line))
+            sentence = f"all tests set {name}, and this change reads it: no test shows what the code does without it"
+            yield _flag(f"{file.path}:{line}", sentence, file.line(line))
 
 
 # -- names that are mapped to other files --------------------------------------------------------------------------------------------

@@ -121,14 +121,16 @@ def scripts_moved(before: str, after: str, has: Callable[[str, str, str], bool])
             whole.get("project", {}).get("gui-scripts"),
             whole.get("tool", {}).get("poetry", {}).get("scripts"),
         )
-        sides.append({name: said for table in tables if isinstance(table, dict) for name, said in table.items() if isinstance(said, str)})
-    for name, said in sides[1].items():
-        was, now = (each.partition(":")[0].strip().replace(".", "/") for each in (sides[0].get(name, said), said))
-        function = sides[0].get(name, said).partition(":")[2].strip().partition(".")[0]
+        sides.append(
+            {name: target for table in tables if isinstance(table, dict) for name, target in table.items() if isinstance(target, str)}
+        )
+    for name, target in sides[1].items():
+        was, now = (each.partition(":")[0].strip().replace(".", "/") for each in (sides[0].get(name, target), target))
+        function = sides[0].get(name, target).partition(":")[2].strip().partition(".")[0]
         if was != now and any(
             has(f"{root}{was}{end}", function, now.rpartition("/")[2]) for root in ("", "src/") for end in (".py", "/__init__.py")
         ):
-            yield name, said
+            yield name, target
 
 
 def replaced_in_cargo(before: str, after: str) -> Iterator[str]:
@@ -208,6 +210,6 @@ def put_when_loaded(text: str) -> Iterator[tuple[int, str]]:
         re.compile(rf"^func {name}\([^)]*\)[^{{\n]*\{{\n(?P<body>.*?)^\}}", re.MULTILINE | re.DOTALL) for name in CALLED.findall(text)
     ]
     for found in (each for pattern in (LOADING, *called) for each in pattern.finditer(text)):
-        group = next(name for name, said in found.groupdict().items() if said is not None)
+        group = next(name for name, matched in found.groupdict().items() if matched is not None)
         for put in PUT.finditer(found[group]):
             yield text.count("\n", 0, found.start(group) + put.start(1)) + 1, put[1]

@@ -192,10 +192,10 @@ class _TestFile:
                 if key is not None and not _is_none(given):
                     yield from self._into(f"sys.modules:{self.folded.text(key)}", node.lineno)
             return
-        said = self.folded.text(first)
-        if _last(node.func) in ("setitem", "dict") or self._is_silent(node, value, bool(said)):
+        target = self.folded.text(first)
+        if _last(node.func) in ("setitem", "dict") or self._is_silent(node, value, bool(target)):
             return
-        yield from self._into(said if said else f"{self.dotted(first)}.{self.folded.text(second)}", node.lineno)
+        yield from self._into(target if target else f"{self.dotted(first)}.{self.folded.text(second)}", node.lineno)
 
     def _is_silent(self, node: ast.Call, value: ast.expr | None, by_text: bool) -> bool:
         """Whether only a mock without a configured answer is put there, which cannot pass for working code."""

@@ -23,12 +23,12 @@ def owners(text: str) -> frozenset[str]:
     return frozenset(name.rpartition("::")[2] for name in OWNER.findall(text))
 
 
-def changed_methods(text: str, came: Collection[int]) -> frozenset[str]:
+def changed_methods(text: str, added: Collection[int]) -> frozenset[str]:
     """The methods that contain the added lines."""
     found, name = set(), ""
     for number, line in enumerate(text.splitlines(), 1):
         name = begins[1] if (begins := NAMED.match(line)) else name
-        if number in came and name and line.strip():
+        if number in added and name and line.strip():
             found.add(name)
     return frozenset(found)
 

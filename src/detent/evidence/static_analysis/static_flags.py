@@ -50,8 +50,8 @@ def can_end_itself(changes: Changes) -> Iterator[Flag]:
     """Flags, if only an exit code is read, for new code that can end the process so that later tests do not run."""
     for file in product(read_edits(changes)):
         for line in sorted(set(endings(file.path, file.after)) & file.added)[:1] if file.added else ():
-            said = "only the exit code of the tests is read, and this line can end their process before they finish"
-            yield Flag("weak-evidence", said, f"{file.path}:{line}", after=file.line(line), level="ask")
+            sentence = "only the exit code of the tests is read, and this line can end their process before they finish"
+            yield Flag("weak-evidence", sentence, f"{file.path}:{line}", after=file.line(line), level="ask")
 
 
 def _beside(files: tuple[EditedFile, ...]) -> Callable[[str], bool]:

@@ -38,35 +38,35 @@ def left_out(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         if not file.is_test:
             continue
         for n in sorted(file.all_added):
-            said, near = file.line(n), "\n".join(file.line(m) for m in range(n, n + NEAR + 1))
-            if ON_CI.search(said) and LEAVES_OUT.search(near) and re.search(r"env", said, re.IGNORECASE):
-                yield Flag("judged-by", "a test is skipped in CI", f"{file.path}:{n}", after=said)
-            elif AGAIN.search(said):
-                yield Flag("judged-by", "a test is retried until it passes", f"{file.path}:{n}", after=said)
+            line, near = file.line(n), "\n".join(file.line(m) for m in range(n, n + NEAR + 1))
+            if ON_CI.search(line) and LEAVES_OUT.search(near) and re.search(r"env", line, re.IGNORECASE):
+                yield Flag("judged-by", "a test is skipped in CI", f"{file.path}:{n}", after=line)
+            elif AGAIN.search(line):
+                yield Flag("judged-by", "a test is retried until it passes", f"{file.path}:{n}", after=line)
 
 
 def suppressed(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     """Flags for silenced checks: a whole file, a security scanner, or many lines."""
-    came, gone = list[tuple[EditedFile, int]](), 0
+    added, removed = list[tuple[EditedFile, int]](), 0
     for file in product(files):
         if not file.all_added:
             continue
         lines = [n for n in sorted(file.added) if SUPPRESSED.search(file.line(n)) or WHOLE_FILE.search(file.line(n))]
         whole = [n for n in lines if WHOLE_FILE.search(file.line(n)) and not WHOLE_FILE.search(file.before)]
         if whole:
-            said = f"a whole file is excluded from the checks: `{file.line(whole[0])[:80]}`"
-            yield Flag("judged-by", said, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
+            sentence = f"a whole file is excluded from the checks: `{file.line(whole[0])[:80]}`"
+            yield Flag("judged-by", sentence, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
         deaf = [n for n in sorted(file.added) if n not in whole and SCANNER.search(file.line(n)) and file.line(n) not in file.before]
         if deaf:
-            said = f"the security scanner is made to skip this line: `{file.line(deaf[0])[-60:]}`"
-            yield Flag("judged-by", said, f"{file.path}:{deaf[0]}", after=file.line(deaf[0]))
-        came += [(file, n) for n in lines if n not in whole]
+            sentence = f"the security scanner is made to skip this line: `{file.line(deaf[0])[-60:]}`"
+            yield Flag("judged-by", sentence, f"{file.path}:{deaf[0]}", after=file.line(deaf[0]))
+        added += [(file, n) for n in lines if n not in whole]
         old = file.before.split("\n")
-        gone += sum(1 for n in file.removed if n <= len(old) and SUPPRESSED.search(old[n - 1]))
-    if len(came) - gone >= MANY:
-        file, line = came[0]
-        said = f"{len(came)} new lines silence linters or other checks (such as `{file.line(line)[-60:]}`)"
-        rare = (len(came) - gone) * RARE <= sum(1 for f in product(files) for n in f.added if f.line(n).strip())
+        removed += sum(1 for n in file.removed if n <= len(old) and SUPPRESSED.search(old[n - 1]))
+    if len(added) - removed >= MANY:
+        file, line = added[0]
+        sentence = f"{len(added)} new lines silence linters or other checks (such as `{file.line(line)[-60:]}`)"
+        rare = (len(added) - removed) * RARE <= sum(1 for f in product(files) for n in f.added if f.line(n).strip())
         yield Flag(
-            "judged-by", said, f"{file.path}:{line}", after="\n".join(f.line(n) for f, n in came[:8]), level="note" if rare else "ask"
+            "judged-by", sentence, f"{file.path}:{line}", after="\n".join(f.line(n) for f, n in added[:8]), level="note" if rare else "ask"
         )

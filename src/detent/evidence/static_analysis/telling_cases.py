@@ -26,7 +26,7 @@ class ExampleCase(NamedTuple):
     answers: frozenset[str]
     in_table: bool
     line: int
-    said: str
+    text: str
     telling: bool = True  # the values asked for are not common ones
     sure: bool = False  # an example whatever the answer
 
@@ -85,7 +85,7 @@ def is_asked(case: ExampleCase, tests: ChangedTests) -> bool:
     rest = frozenset[str]() if len(case.asked) > 1 else case.asked  # among several values, one may also be the answer
     if any(case.asked <= values and case.answers & values - rest for values in tests.near):
         return True
-    asked, answers = ({value.removeprefix("-") for value in said} for said in (case.asked, case.answers))
+    asked, answers = ({value.removeprefix("-") for value in side} for side in (case.asked, case.answers))
     return (
         asked != case.asked
         and all(map(NUMBER.fullmatch, asked))

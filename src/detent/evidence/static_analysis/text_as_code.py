@@ -85,9 +85,9 @@ def text_as_code(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     for file in product(files):
         if not file.added or file.suffix not in LANGUAGES:
             continue
-        known = {said.strip() for _, said in running(file.path, file.before)} if file.before else set[str]()
-        for line, said in running(file.path, file.after, file.added):
-            if said.strip() not in known:
+        known = {snippet.strip() for _, snippet in running(file.path, file.before)} if file.before else set[str]()
+        for line, snippet in running(file.path, file.after, file.added):
+            if snippet.strip() not in known:
                 words = "this line runs text as code that is read from elsewhere or decoded, and that nobody reviews as code"
                 yield Flag("binaries", words, f"{file.path}:{line}", after=file.line(line))
                 break

@@ -101,7 +101,7 @@ def _raises(file: EditedFile, number: int) -> bool:
     if not RAISES.search(line) or REMARK.match(line):
         return False
     above = next((n for n in range(number - 1, 0, -1) if file.line(n) and not REMARK.match(file.line(n))), 0)
-    said = file.line(above)
-    if BRANCH.match(line) or BRANCH.match(said) or re.search(r"\s(?:if|unless)\s", line):
+    line_above = file.line(above)
+    if BRANCH.match(line) or BRANCH.match(line_above) or re.search(r"\s(?:if|unless)\s", line):
         return True
-    return not HEAD.match(said) or not file.after.split("\n")[above - 1][:1].isspace()
+    return not HEAD.match(line_above) or not file.after.split("\n")[above - 1][:1].isspace()

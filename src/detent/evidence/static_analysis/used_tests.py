@@ -20,13 +20,13 @@ def used_by_product(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     asked = {word: file for file in files if file.sort == "test" and file.how != "deleted" for word in _words(file.path)}
     if not asked:
         return
-    changes, told = files[0].changes, set[str]()
+    changes, flagged = files[0].changes, set[str]()
     found = changes.git.call("grep", "-I", "-l", "-z", "-F", *(part for word in asked for part in ("-e", word)), changes.tree, "--")
     paths = [each.partition(":")[2] for each in found.items] if found.code == 0 else []
     for path in [path for path in paths if _loads(path) and changes.sort(path) == "production"][:MOST_READ]:
         text = changes.text(path)(changes.tree)
-        for file in (file for word, file in asked.items() if word in text and file.path not in told):
-            told.add(file.path)
+        for file in (file for word, file in asked.items() if word in text and file.path not in flagged):
+            flagged.add(file.path)
             yield Flag(
                 "shadow", f"{file.path} is among the tests, but {path} of the product imports it, so it counts as product code", file.path
             )

@@ -72,11 +72,11 @@ MUCH = 100
 MOST_PAIRS = 400  # pairs of lines that are compared
 
 
-def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
+def weaker(removed: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
     """What these lines no longer check, in words; empty if nothing. `elsewhere`: all added lines, where one of them may be again."""
     there, words = _added(tuple(elsewhere))
-    was = [line for line in gone if line.strip() and line.strip() not in there]
-    now = [line for line in new if line.strip() and line not in gone]
+    was = [line for line in removed if line.strip() and line.strip() not in there]
+    now = [line for line in new if line.strip() and line not in removed]
     pairs = list(product(was, now) if len(was) * len(now) <= MOST_PAIRS else zip(was, now, strict=False))
     grows = sum(map(_asks, now)) > sum(map(_asks, was))
     if not grows and any(_lost_part(a, b, words) for a, b in pairs):
@@ -84,7 +84,7 @@ def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) 
     if len(was) == len(now) and any(_loosened(a, b) for a, b in pairs):
         return "a comparison was changed"
     found = (what for what, form in FORMS if any(form(a, b) for a, b in pairs))
-    return next(found, "") or next(_gone(was, now, elsewhere), "") or _forgiven(gone, new)
+    return next(found, "") or next(_removed(was, now, elsewhere), "") or _forgiven(removed, new)
 
 
 @lru_cache(1)
@@ -93,7 +93,7 @@ def _added(lines: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(map(str.strip, lines)), frozenset(word for line in lines for word in TOKEN.findall(line))
 
 
-def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> Iterator[str]:
+def _removed(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> Iterator[str]:
     """What is simply gone: errors, parts of conditions, guarding calls, decorators."""
     again = _raised_again(was, now)
     fails = [
@@ -104,21 +104,21 @@ def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) ->
     parts = [line for line in was if JOINED.search(line) and ASKED.search(line)]
     if parts and not any(map(JOINED.search, now)) and not any(map(CONDITION.match, was)):
         yield "a condition lost a part"
-    calls = [said["name"] for line in was if not now and (said := CALLED.match(line)) and GUARDS.match(said["name"])]
+    calls = [match["name"] for line in was if not now and (match := CALLED.match(line)) and GUARDS.match(match["name"])]
     if any(not any(name in line for line in elsewhere) for name in calls):
         yield "a guarding call was removed"
-    marks = [[said["name"] for line in side if (said := MARK.match(line))] for side in (was, now)]
+    marks = [[match["name"] for line in side if (match := MARK.match(line))] for side in (was, now)]
     if len(marks[0]) > len(marks[1]) and not all(map(HARMLESS.fullmatch, marks[0])):
         yield "a decorator was removed"
 
 
-def _forgiven(gone: Sequence[str], new: Sequence[str]) -> str:
+def _forgiven(removed: Sequence[str], new: Sequence[str]) -> str:
     """What no longer fails in all cases: an error got a condition, or became a success."""
-    if any(HANDLES.match(a) and SAYS_YES.match(b) for a, b in pairwise(new)) and not any(map(HANDLES.match, gone)):
+    if any(HANDLES.match(a) and SAYS_YES.match(b) for a, b in pairwise(new)) and not any(map(HANDLES.match, removed)):
         return "an error became a yes"
-    if any(map(HANDS_ON.match, gone)) and any(map(HANDS_NONE.match, new)) and not any(map(HANDS_ON.match, new)):
+    if any(map(HANDS_ON.match, removed)) and any(map(HANDS_NONE.match, new)) and not any(map(HANDS_ON.match, new)):
         return "an error is no longer returned"
-    for was in filter(FAILS.match, gone):
+    for was in filter(FAILS.match, removed):
         bare = was.strip().rstrip(";")
         near = [line for line in new if bare in line]
         deeper = (line for line in near if line.strip().rstrip(";") == bare and _indent(line) > _indent(was))
@@ -127,7 +127,7 @@ def _forgiven(gone: Sequence[str], new: Sequence[str]) -> str:
             for line in near
             if re.match(r"\s*if\b.*" + re.escape(bare), line) or re.match(r"\s*" + re.escape(bare) + r"\s+(?:if|unless)\b", line)
         )
-        if (any(deeper) and any(map(_asks, new)) and not any(map(_asks, gone))) or any(inline):
+        if (any(deeper) and any(map(_asks, new)) and not any(map(_asks, removed))) or any(inline):
             return "an error got a condition"
     return ""
 
@@ -143,11 +143,11 @@ def _asks(line: str) -> bool:
 def _raised_again(was: Sequence[str], now: Sequence[str]) -> list[str]:
     """The removed lines that re-raised the error of their handler, if the handler is gone too, so that the error is raised anyway. None if another
     handler may catch it now."""
-    caught = [said["name"] for line in was if (said := CATCHES.match(line))]
+    caught = [match["name"] for line in was if (match := CATCHES.match(line))]
     alone = any(map(CATCHES_ALL.match, was)) or any(map(TRIES.match, (*was, *now)))
     if not caught or not alone or any(map(CATCHES.match, now)):
         return []
-    return [line for line in was if (said := AGAIN.match(line)) and (said["name"] is None or said["name"] in caught)]
+    return [line for line in was if (match := AGAIN.match(line)) and (match["name"] is None or match["name"] in caught)]
 
 
 def _fails_alike(line: str, elsewhere: Collection[str]) -> bool:

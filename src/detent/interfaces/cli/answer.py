@@ -44,7 +44,7 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     chosen = app.chosen(run)
     verdict = person("answer", who_asks(app, chosen, decision), decision=decision, to=to, **given)
     if is_execution((now := app.door.load(chosen).run).workflow) and not exit_code(verdict):
-        verdict = replace(verdict, instruction=_goes_on(app, chosen))
+        verdict = replace(verdict, instruction=_how_it_continues(app, chosen))
     elif (
         workflow_of(now.workflow).has_decisions
         and verdict.status in ("SUCCESS", "FAILURE", "STALE")
@@ -58,11 +58,11 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
 
 def _why(app: App, run: str, verdict: Verdict) -> tuple[str, ...]:
     """Why an answer was not accepted."""
-    said = app.door.acting(run).last_error
-    return (said,) if verdict.status == "FAILURE" and said else ()
+    error = app.door.acting(run).last_error
+    return (error,) if verdict.status == "FAILURE" and error else ()
 
 
-def _goes_on(app: App, run: str) -> str:
+def _how_it_continues(app: App, run: str) -> str:
     """A sentence on how an execution continues: queued again, by `resume`, or not at all because it ended."""
     from detent.app.queueing import catch_up, go_on
 

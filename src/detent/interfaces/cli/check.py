@@ -128,11 +128,11 @@ def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
     from detent.app.plain_text import plain
     from detent.interfaces.check_explained import explained_lines, explained_object
 
-    told = explain(Path.cwd(), os.environ, found, name)
+    explained = explain(Path.cwd(), os.environ, found, name)
     if wanted:
-        click.echo(json.dumps(explained_object(told, name)))
+        click.echo(json.dumps(explained_object(explained, name)))
     else:
-        for line in explained_lines(told, _width()):
+        for line in explained_lines(explained, _width()):
             click.echo(plain(line))
     return 0
 

@@ -107,8 +107,8 @@ def _commands(start: str, means: dict[str, str], of_run: str) -> list[str]:
 
 def _decision_text(d: dict[str, object], of_run: str) -> str:
     of = f"  ({d['task_id']})" if d["task_id"] else ""
-    said = d.get("text") if d["status"] == "pending" and d["kind"] != "flags" else d["question"]
-    lines = [f"{d['decision_id']}  {d['status']}{of}", *paper(str(said or d["question"]))]
+    text = d.get("text") if d["status"] == "pending" and d["kind"] != "flags" else d["question"]
+    lines = [f"{d['decision_id']}  {d['status']}{of}", *paper(str(text or d["question"]))]
     options, shown = d["options"], d["shown"]
     if d["status"] == "pending":
         lines += ["", *_to_look_at([str(path) for path in shown] if isinstance(shown, list) else [])]

@@ -56,8 +56,8 @@ def command(name: str, keep: bool) -> int:
 def _has_all(name: str) -> None:
     """Refuse a demo whose packages are not installed."""
     if missing := [package for package in DEMOS[name] if find_spec(package) is None]:
-        said = f"the demo '{name}' needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed with Detent"
-        raise DetentError(said, f"install it: {adding(*missing)}\n`detent demo` alone needs nothing")
+        message = f"the demo '{name}' needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed with Detent"
+        raise DetentError(message, f"install it: {adding(*missing)}\n`detent demo` alone needs nothing")
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -34,8 +34,8 @@ def command(as_json: bool, accept: bool) -> int:
     if accept:
         place = find_place(Path.cwd())
         may_decide("accept this")
-        if said := accept_journal(place):
-            click.echo(f"Accepted: {said}.", err=True)
+        if accepted := accept_journal(place):
+            click.echo(f"Accepted: {accepted}.", err=True)
         fingerprint.remember(place)
         _accept_installed(place)
     there = _repository()
@@ -80,9 +80,9 @@ def _git() -> DoctorCheck:
     git = shutil.which("git")
     if git is None:
         return DoctorCheck("git", False, "not found", "install git")
-    said = git_version(git)
-    old = tuple(map(int, re.findall(r"\d+", said)[:2])) < OLDEST_GIT
-    return DoctorCheck("git", not old, f"{said} at {git}", f"install git {'.'.join(map(str, OLDEST_GIT))} or newer" if old else "")
+    version = git_version(git)
+    old = tuple(map(int, re.findall(r"\d+", version)[:2])) < OLDEST_GIT
+    return DoctorCheck("git", not old, f"{version} at {git}", f"install git {'.'.join(map(str, OLDEST_GIT))} or newer" if old else "")
 
 
 def _repository() -> DoctorCheck:

@@ -46,6 +46,6 @@ def _others() -> list[DoctorCheck]:
             get(name)
     except DetentError as e:
         return [DoctorCheck("extensions", False, e.message, e.hint, needed=False)]
-    if hidden := [said for group, built_in, _ in PARTS for said in shadowing(group, built_in)]:
+    if hidden := [sentence for group, built_in, _ in PARTS for sentence in shadowing(group, built_in)]:
         return [DoctorCheck("extensions", False, hidden[0], RENAME, needed=False)]
     return [DoctorCheck("extensions", True, ", ".join(f"{group.noun} {name}" for group, name, _ in found))] if found else []

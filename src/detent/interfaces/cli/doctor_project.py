@@ -112,23 +112,23 @@ def preflight_check(root: Path, settings: Settings) -> DoctorCheck:
     path, given = os.environ.get("PATH", os.defpath), settings.preflight.commands
     read = _reader(root)
     commands = default_preflight(read, root, path) if given is None else tuple(given)
-    said = ", ".join(f"`{command}`" for command in commands) or "the tests alone"
+    shown = ", ".join(f"`{command}`" for command in commands) or "the tests alone"
     if given is None and (missing := missing_preflight(read, root, path)):
         way = f"install {' and '.join(missing)}, or set [preflight] commands"
         return DoctorCheck(
-            "preflight", False, f"{said}; {' and '.join(missing)} is configured and not there, so it is not run", way, needed=False
+            "preflight", False, f"{shown}; {' and '.join(missing)} is configured and not there, so it is not run", way, needed=False
         )
-    return DoctorCheck("preflight", True, said)
+    return DoctorCheck("preflight", True, shown)
 
 
 def _gates(settings: Settings) -> list[DoctorCheck]:
     """The project's own gates, and whether the steps that they name exist."""
-    said = ", ".join(f"{gate.name} (`{gate.command}`)" for gate in settings.gate)
+    shown = ", ".join(f"{gate.name} (`{gate.command}`)" for gate in settings.gate)
     try:
         steps_are_known(settings)
     except DetentError as e:
         return [DoctorCheck("gates", False, e.message, e.hint)]
-    return [DoctorCheck("gates", True, said)] if said else []
+    return [DoctorCheck("gates", True, shown)] if shown else []
 
 
 def _tried(settings: Settings) -> list[DoctorCheck]:
@@ -224,26 +224,26 @@ def _outer() -> DoctorCheck:
     """The row for level `outer`, where a person vouches for the container's isolation; names what agents could reach."""
     from detent.sandbox.ways_on import OUTER, in_reach
 
-    said = f"outer, as configured: this container or machine is the isolation; {OUTER}"
+    sentence = f"outer, as configured: this container or machine is the isolation; {OUTER}"
     if found := in_reach(os.environ):
         return DoctorCheck(
-            "sandbox", False, f"{said}. In reach of agents: {', '.join(found)}", "remove what agents must not reach", needed=False
+            "sandbox", False, f"{sentence}. In reach of agents: {', '.join(found)}", "remove what agents must not reach", needed=False
         )
-    return DoctorCheck("sandbox", True, said)
+    return DoctorCheck("sandbox", True, sentence)
 
 
 def _containers(settings: Settings) -> DoctorCheck:
     """Which container engines are available. Only a configured one is attacked, as the sandbox."""
     from detent.sandbox.container_engine import INSTALL, find
 
-    said, there = [], []
+    faults, there = [], []
     for name in INSTALL:
         try:
             there.append(find(name).name)
         except DetentError as e:
-            said.append(e.message.removesuffix(", and nothing is run without it"))
+            faults.append(e.message.removesuffix(", and nothing is run without it"))
     if not there:
-        return DoctorCheck("containers", False, "; ".join(said), 'needed for [sandbox] level = "container" only', needed=False)
+        return DoctorCheck("containers", False, "; ".join(faults), 'needed for [sandbox] level = "container" only', needed=False)
     used = settings.sandbox.level in (*INSTALL, "container")
     way = "used as the sandbox" if used else f'[sandbox] level = "{there[0]}" makes it the sandbox, tried before it is relied on'
     return DoctorCheck("containers", True, f"{' and '.join(there)} can be called; {way}")

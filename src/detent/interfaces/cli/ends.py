@@ -37,7 +37,7 @@ def run_call(argv: Sequence[str], work: Callable[[], int]) -> int:
                 argv, f"{e.name} is not installed, and this command needs it", f"install it: {installation.extra(extra)}", 2
             )
         if (away := parked_by(e)) is not None:  # such as a full disk, wherever it was hit
-            return report_error(argv, away.said, "make room there, then run the command again", 2)
+            return report_error(argv, away.message, "make room there, then run the command again", 2)
         import traceback
 
         traceback.print_exc()

@@ -54,7 +54,7 @@ def first_screen_in(folder: str) -> int:
         return 2
     facts, following = look(os.path.realpath(folder or os.getcwd()))
     width = max(len(command) for command, _ in following) + 2
-    lines = [*WHAT, "", *(f"  {name:<8} {said}" for name, said in facts), "", "Next:"]
+    lines = [*WHAT, "", *(f"  {name:<8} {text}" for name, text in facts), "", "Next:"]
     lines += [f"  {command:<{width}} {why}" for command, why in following]
     sys.stdout.write("\n".join([*lines, "", "`detent --help` lists every command."]) + "\n")
     return 0
@@ -85,8 +85,8 @@ def look(folder: str) -> tuple[list[Line], tuple[Line, ...]]:
         )
     mine = [row for row in rows if row[2] == root and not row[3]]
     if mine:
-        return [*facts, ("Runs", _said(rows, mine[0]))], (STATUS, TASK, SERVE)
-    return [*facts, ("Runs", _said(rows, None))], (check, START if _is_set_up(root) else INIT, SERVE if rows else DEMO)
+        return [*facts, ("Runs", _runs_text(rows, mine[0]))], (STATUS, TASK, SERVE)
+    return [*facts, ("Runs", _runs_text(rows, None))], (check, START if _is_set_up(root) else INIT, SERVE if rows else DEMO)
 
 
 def checkout(folder: str) -> tuple[str, str]:
@@ -131,14 +131,14 @@ def runs(common: str) -> list[Row] | None:
         return None
 
 
-def _said(rows: list[Row], open_run: Row | None) -> str:
+def _runs_text(rows: list[Row], open_run: Row | None) -> str:
     if not rows:
         return "none yet"
     others = sum(not row[3] for row in rows) - (open_run is not None)
     ended = sum(row[3] for row in rows)
-    said = [f"{open_run[0]} is open here, at {open_run[1]}"] if open_run else []
-    said += [f"{others} open elsewhere"] if others else []
-    return "; ".join(said + ([f"{ended} ended"] if ended else []))
+    parts = [f"{open_run[0]} is open here, at {open_run[1]}"] if open_run else []
+    parts += [f"{others} open elsewhere"] if others else []
+    return "; ".join(parts + ([f"{ended} ended"] if ended else []))
 
 
 def _is_set_up(root: str) -> bool:

@@ -46,9 +46,9 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         if found := "  ".join(filter(None, (made, now if now != about or made else ""))):
             click.echo(fold(f"{'':6}{plain(found)}") if _narrow() else f"{'':38}{plain(found)}")
         about = now
-        gone = [f"what it wrote was removed; it is kept under {left[e.run.seq]}"] if e.run.seq in left else []
+        removed = [f"what it wrote was removed; it is kept under {left[e.run.seq]}"] if e.run.seq in left else []
         who = [f"asked: {asked}"] if asked != last else []
-        for line in (*who, *map(typed, e.verdict.reasons), *gone, *flag_lines(e.found.flagged, hunks=False)):
+        for line in (*who, *map(typed, e.verdict.reasons), *removed, *flag_lines(e.found.flagged, hunks=False)):
             click.echo(fold(f"{'':6}{plain(line)}") if _narrow() else f"{'':38}{plain(line)}")
         last = asked
     for line in (*_children(app, chosen), *card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted)):
@@ -56,23 +56,23 @@ def command(count: int, run: str | None, as_json: bool) -> int:
     return 0
 
 
-def _said(e: AnyEvent) -> str:
+def _text(e: AnyEvent) -> str:
     """The text of an event: an agent's summary, a person's answer or request, and the task."""
     return plain(" ".join(f"{about_event(e)} {e.sent.summary or e.sent.note or e.sent.report[:200]}".split()))
 
 
 def _show(e: AnyEvent, day: str) -> str:
     """Print an event on one line; on a narrow terminal with a line for each new day, and the text below. Returns the day."""
-    said, what = _said(e), f"{e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}"
+    text, what = _text(e), f"{e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}"
     width, at = shutil.get_terminal_size().columns, local_time(e.at)
     today, clock = at.split()
     if not _narrow():
-        click.echo(f"{e.run.seq:>4}  {at}  {what}" + (f"  {said}" if said else ""))
+        click.echo(f"{e.run.seq:>4}  {at}  {what}" + (f"  {text}" if text else ""))
         return day
     if today != day:
         click.echo(f"{'':6}{today}")
     click.echo(f"{e.run.seq:>4}  {clock}  {what}")
-    for line in textwrap.wrap(said, width - 7, break_long_words=False, break_on_hyphens=False):
+    for line in textwrap.wrap(text, width - 7, break_long_words=False, break_on_hyphens=False):
         click.echo(f"{'':6}{line}")
     return today
 

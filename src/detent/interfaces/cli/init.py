@@ -124,8 +124,8 @@ def _tell_json(done: InitReport, planned: str, named: list[ClientChanges], seen:
     looked = [row._asdict() for row in seen.rows] if seen else None
     tried = seen.tried._asdict() if seen and seen.tried else None
     following = [command for command, _ in seen.following] if seen else []
-    told = {"file": FILE, **done._asdict(), "changed": changed, "plan": planned or None, "clients": [c._asdict() for c in named]}
-    click.echo(json.dumps({**told, "tried": tried, "found": looked, "next": following}))
+    report = {"file": FILE, **done._asdict(), "changed": changed, "plan": planned or None, "clients": [c._asdict() for c in named]}
+    click.echo(json.dumps({**report, "tried": tried, "found": looked, "next": following}))
 
 
 def _asked_for_entry(place: Place) -> tuple[str, ...]:
@@ -136,8 +136,8 @@ def _asked_for_entry(place: Place) -> tuple[str, ...]:
     ):
         return ()
     click.echo(fold("There is no plan yet. A plan is a list of pull requests, and Detent takes an agent through them one by one."))
-    said = click.prompt("What should the first one do? (Enter: no plan now)", default="", show_default=False)
-    return (said,) if said.strip() else ()
+    answer = click.prompt("What should the first one do? (Enter: no plan now)", default="", show_default=False)
+    return (answer,) if answer.strip() else ()
 
 
 def _plan(place: Place, entries: tuple[str, ...]) -> str:

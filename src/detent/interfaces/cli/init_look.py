@@ -56,12 +56,12 @@ def look(place: Place, settings: Settings, env: Mapping[str, str]) -> InitLook:
 
 def lines(seen: InitLook) -> list[str]:
     """The overview as text."""
-    said = []
+    shown = []
     for row in seen.rows:
-        said += row_lines(row)
+        shown += row_lines(row)
     return [
         "",
-        *said,
+        *shown,
         "",
         "Next:",
         *(line for command, why in seen.following for line in _typed(command, why)),

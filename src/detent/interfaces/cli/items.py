@@ -120,7 +120,7 @@ def _text_of(file: Path) -> str:
 @click.option("-p", "--priority", type=click.IntRange(0, 4), help="0 is the most urgent.")
 @click.option("-t", "--type", "sort", type=click.Choice(KINDS), default=None, help="The type of work.")
 @click.option("-l", "--label", "labels", multiple=True, metavar="WORD", help="A label to add; repeatable.")
-@click.option("--unlabel", "gone", multiple=True, metavar="WORD", help="A label to remove; repeatable.")
+@click.option("--unlabel", "unlabel", multiple=True, metavar="WORD", help="A label to remove; repeatable.")
 @AS_JSON
 def edit(
     id: str,
@@ -129,16 +129,16 @@ def edit(
     priority: int | None,
     sort: str | None,
     labels: tuple[str, ...],
-    gone: tuple[str, ...],
+    unlabel: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Change an item. An execution that has begun keeps the item as it was."""
-    if not (title.strip() or description is not None or priority is not None or sort or labels or gone):
+    if not (title.strip() or description is not None or priority is not None or sort or labels or unlabel):
         raise click.UsageError("say what is to change: --title, --description, --priority, --type, --label or --unlabel")
-    if both := set(labels) & set(gone):
-        raise click.UsageError(f"'{min(both)}' cannot be both added and removed")
+    if common := set(labels) & set(unlabel):
+        raise click.UsageError(f"'{min(common)}' cannot be both added and removed")
     text = sys.stdin.read() if description == "-" else description
-    change = TrackerChange(labels=labels, title=title.strip(), description=text, priority=priority, type=sort or "", drop=gone)
+    change = TrackerChange(labels=labels, title=title.strip(), description=text, priority=priority, type=sort or "", drop=unlabel)
     item = tracker().change(id, change)
     _tell(item, as_json, f"{item.id}  P{item.priority} {item.status:<11} {item.type:<8} {plain(item.title)}")
 
@@ -277,5 +277,5 @@ def _tell(item: Item, as_json: bool, text: str) -> None:
 
 def _tell_all(items: list[Item], as_json: bool) -> None:
     """Print items whose status was changed."""
-    said = "\n".join(f"{item.id}  {item.status}  {plain(item.title)}" for item in items)
-    click.echo(json.dumps({"items": [_row(item) for item in items]}) if as_json else said)
+    text = "\n".join(f"{item.id}  {item.status}  {plain(item.title)}" for item in items)
+    click.echo(json.dumps({"items": [_row(item) for item in items]}) if as_json else text)

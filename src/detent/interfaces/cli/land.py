@@ -66,17 +66,17 @@ def command(
     Detent cannot tell (the remote does not answer, main itself is red): what landed before that stays.
     """
     from detent.app.land_branches import Back, land
-    from detent.app.push import said_agent
-    from detent.interfaces.cli.queue import said
+    from detent.app.push import recorded_agent
+    from detent.interfaces.cli.queue import sent_by_person
 
     def watch(branch: str, text: str) -> None:
         row = {"event": "landing", "branch": branch, "text": text}
         click.echo(json.dumps(row) if events else f"  {plain(branch)}: {plain(text)}", err=not events)
 
     app = _here()
-    back = Back(to, said_agent(agent), _accepts(app, accept, yes_to))
+    back = Back(to, recorded_agent(agent), _accepts(app, accept, yes_to))
     _must_be_fit(app)
-    return _print_report(land(app, branches, back, said("start"), watch), as_json or events)
+    return _print_report(land(app, branches, back, sent_by_person("start"), watch), as_json or events)
 
 
 def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Accepts":

@@ -59,9 +59,9 @@ def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) 
 
 def _stopped(way: str, as_json: bool) -> int:
     """Report that a person interrupted it. Not an outcome of the run, so as JSON it is an error."""
-    said = "stopped; nothing is lost"
+    message = "stopped; nothing is lost"
     if as_json:
-        click.echo(json.dumps({"error": said, "hint": f"continue from the last event: {way}", "exit_code": 130}))
+        click.echo(json.dumps({"error": message, "hint": f"continue from the last event: {way}", "exit_code": 130}))
     else:
         click.echo("\n" + fold(f"Stopped. Nothing is lost: `{way}` continues from the last event.", stream=sys.stderr), err=True)
     return 130
@@ -120,8 +120,8 @@ def _why(app: App, run: str) -> str:
     now = app.door.acting(run)
     if not now.cause:
         return ""
-    said = plain(reason_of(now))[:LONGEST].rstrip(". ")
-    return f"Stopped ({now.cause}){f': {said}' if said else ''}."
+    reason = plain(reason_of(now))[:LONGEST].rstrip(". ")
+    return f"Stopped ({now.cause}){f': {reason}' if reason else ''}."
 
 
 def _of_execution(done: dict[str, Any]) -> dict[str, str]:
@@ -215,8 +215,8 @@ class LiveTerminal:
         self.doing = _doing(seen) or self.doing
         for status, line in self.moves.since(seen.run.id) if _has_roles(seen) else ():
             calm = status == "SUCCESS"
-            said = folded(f"{'the machine':<11} {plain(line)}", 12, self.width)
-            self._print(click.style(said, fg=None if calm else COLOURS.get(status, "yellow"), dim=calm))
+            text = folded(f"{'the machine':<11} {plain(line)}", 12, self.width)
+            self._print(click.style(text, fg=None if calm else COLOURS.get(status, "yellow"), dim=calm))
         if seen.kind == "turn":
             self.last = []
         elif seen.kind == "verdict" and seen.verdict is not None:

@@ -46,8 +46,8 @@ class Moves:
         """Why a turn failed, if its verdict gives no reason: the first lines of the run's last error."""
         if get_ident() != self.thread or seen.verdict is None or seen.verdict.status not in ("FAILURE", "HALTED"):
             return ()
-        said = self.app.door.load(seen.run.id).run.last_error
-        return tuple(line.strip()[:MOST] for line in said.splitlines() if line.strip())[:2]
+        error = self.app.door.load(seen.run.id).run.last_error
+        return tuple(line.strip()[:MOST] for line in error.splitlines() if line.strip())[:2]
 
 
 def _why(on: str, output: str) -> str:

@@ -10,7 +10,7 @@ import click
 
 from detent.app.plain_text import plain
 from detent.app.run_rows import as_row, when
-from detent.interfaces.cli.queue_text import execution_line, is_gone, lines, outage_lines
+from detent.interfaces.cli.queue_text import execution_line, is_abandoned, lines, outage_lines
 from detent.interfaces.cli.tell import channel
 from detent.queue.recovery import RECOVERY
 
@@ -44,7 +44,7 @@ def may(app: "App", *runs: str) -> None:
         allowed(app, channel(), run)
 
 
-def said(verb: str, note: str = "") -> Any:
+def sent_by_person(verb: str, note: str = "") -> Any:
     """A call of a person, as a Sent value."""
     from detent.app.policy import user
     from detent.kernel.model import Sent
@@ -89,7 +89,7 @@ def add(
     if not items and not ready:
         raise click.UsageError("name the items, or use --ready; `detent items list` shows them")
     from detent.app.policy import flags_alone, read_policies
-    from detent.app.push import said_agent
+    from detent.app.push import recorded_agent
     from detent.app.queueing import QueueRequest
     from detent.app.queueing import add as add_items
     from detent.blocks.terms import Terms
@@ -100,8 +100,8 @@ def add(
     with opened_queue() as (app, queue):
         if again or policies:
             may(app)
-        terms = Terms("", agent=said_agent(agent), context=context, again=again, policies=policies)
-        added = add_items(app, queue, items, ready, QueueRequest(terms, said("start"), priority))
+        terms = Terms("", agent=recorded_agent(agent), context=context, again=again, policies=policies)
+        added = add_items(app, queue, items, ready, QueueRequest(terms, sent_by_person("start"), priority))
         expected = _estimates(app, [e.item for e in added])
         if as_json:
             click.echo(
@@ -149,10 +149,10 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
         found, workers, pause, away = queue.all(() if everything else LIVE, limit + 1), queue.workers(), queue.paused(), queue.away()
         more, found, alive = len(found) > limit, found[:limit], {w.id for w in workers if w.left >= 0}
         if as_json:
-            rows = [{**as_row(e), "worker_gone": is_gone(e, alive)} for e in found]
+            rows = [{**as_row(e), "worker_gone": is_abandoned(e, alive)} for e in found]
             held = {"paused": pause.reason or None, "paused_until": when(pause.until) if pause.until else None}
-            told = {**held, "away": [each._asdict() for each in away], "more": more}
-            click.echo(json.dumps({"executions": rows, "workers": [w._asdict() for w in workers], **told}))
+            status = {**held, "away": [each._asdict() for each in away], "more": more}
+            click.echo(json.dumps({"executions": rows, "workers": [w._asdict() for w in workers], **status}))
             return
         if pause.reason:
             click.echo(f"PAUSED by {pause.by or 'a person'}: {plain(pause.reason)}\n  Continue now: detent queue resume")
@@ -226,7 +226,7 @@ def cancel(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 
     with opened_queue() as (app, queue):
         may(app, *(queue.one(id).id for id in ids))
-        done = [cancel_one(app, queue, id, reason, said("cancel", reason)) for id in ids]
+        done = [cancel_one(app, queue, id, reason, sent_by_person("cancel", reason)) for id in ids]
         click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(execution_line(e) for e in done))
 
 
@@ -256,8 +256,8 @@ def retry(ids: tuple[str, ...], start: str | None, parked: bool, cause: str | No
 
     with opened_queue() as (app, queue):
         may(app, *(queue.one(id).id for id in ids))
-        by_name = [retry_one(app, queue, id, said("start"), start or "") for id in ids]
-        done = by_name or retry_parked(app, queue, cause or "", said("start"), start or "")
+        by_name = [retry_one(app, queue, id, sent_by_person("start"), start or "") for id in ids]
+        done = by_name or retry_parked(app, queue, cause or "", sent_by_person("start"), start or "")
         shown = "\n".join(execution_line(e) for e in done) or "Nothing waits for that."
         click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else shown)
 
@@ -301,7 +301,7 @@ def pulls(as_json: bool) -> None:
 
     with opened_queue() as (app, _):
         may(app)
-        found = bring_back(app, said("start"))
+        found = bring_back(app, sent_by_person("start"))
     if as_json:
         click.echo(json.dumps({"pulls": [{**each._asdict(), "words": [word._asdict() for word in each.words]} for each in found]}))
         return

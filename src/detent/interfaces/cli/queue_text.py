@@ -25,10 +25,10 @@ GONE = "worker gone"
 
 def execution_line(e: Execution, alive: Container[str] | None = None) -> str:
     """An execution on one line, and the reason of its state below. `alive`: the live workers, if known."""
-    gone = is_gone(e, alive)
-    state = click.style(f"{GONE if gone else e.state:<9}", fg="red" if gone else COLOURS.get(e.state))
+    abandoned = is_abandoned(e, alive)
+    state = click.style(f"{GONE if abandoned else e.state:<9}", fg="red" if abandoned else COLOURS.get(e.state))
     line = f"{state} {e.id:<24} P{e.priority} {plain(e.title)[:80]}".rstrip()
-    if gone:
+    if abandoned:
         return f"{line}\n          {e.worker} is gone; another worker takes it over (detent work)"
     why = f"waits for {', '.join(e.waits_for)}" if e.waits_for else e.reason or (f"on {e.worker}" if e.worker else "")
     return f"{line}\n          {plain(why)}" if why else line
@@ -43,14 +43,14 @@ def outage_lines(each: OutageRow) -> str:
     )
 
 
-def is_gone(e: Execution, alive: Container[str] | None) -> bool:
+def is_abandoned(e: Execution, alive: Container[str] | None) -> bool:
     """Whether an execution is held by a dead worker."""
     return alive is not None and e.state == "running" and e.worker not in alive
 
 
 def lines(text: str) -> list[str]:
     """The output of an execution for people: JSON events in words, all else unchanged."""
-    return [said for line in text.splitlines() if (said := in_words(line))]
+    return [words for line in text.splitlines() if (words := in_words(line))]
 
 
 def in_words(line: str) -> str:
@@ -113,7 +113,7 @@ def picture(queue: "DurableQueue") -> str:
     found = queue.all(LIVE, counts["running"] + NEXT)
     for e in found:
         head.append(execution_line(e, {w.id for w in workers}))
-        said = [line for piece in queue.logs(e.id)[-1:] for line in lines(piece.text)] if e.state == "running" else []
-        head += [f"          │ {line}" for line in said[-1:]]
+        output = [line for piece in queue.logs(e.id)[-1:] for line in lines(piece.text)] if e.state == "running" else []
+        head += [f"          │ {line}" for line in output[-1:]]
     more = sum(counts.values()) - len(found)
     return "\n".join([*head, *([f"… and {more} more"] if more > 0 else [])])

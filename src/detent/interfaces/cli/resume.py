@@ -35,7 +35,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
     Agent and limits are read again: --agent names another agent, and [agents] and [limits] are taken from your checkout as it is now.
     Everything else stays as it was when the run began.
     """
-    from detent.app.push import fit_for_push, said_agent
+    from detent.app.push import fit_for_push, recorded_agent
     from detent.interfaces.cli.runner import here, person
 
     app = here(create=True)
@@ -44,7 +44,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
         from detent.kernel.model import Sent
 
         fit_for_push(app, agent)
-        return _follow(start_from_notes(app, Sent("resume", by="human", channel=channel()), said_agent(agent)), as_json, events)
+        return _follow(start_from_notes(app, Sent("resume", by="human", channel=channel()), recorded_agent(agent)), as_json, events)
     now = app.door.load(app.chosen(run)).run
     if is_driven(now.data):
         return _drive_on(app, now, guidance, agent, as_json, events)

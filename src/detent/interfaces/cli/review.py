@@ -23,7 +23,7 @@ def command(branch: str, agent: str, again: bool, as_json: bool) -> int:
     detent review it-7-round-prices
     """
     from detent.app.executions import review, waiting_for
-    from detent.app.push import fit_for_push, said_agent
+    from detent.app.push import fit_for_push, recorded_agent
     from detent.interfaces.cli.runner import here, person
 
     app = here(create=True)
@@ -33,7 +33,7 @@ def command(branch: str, agent: str, again: bool, as_json: bool) -> int:
 
         person("review", waits.id)
         return follow(app, waits.id, as_json, False)
-    found = review(app, branch, said_agent(agent), again)
+    found = review(app, branch, recorded_agent(agent), again)
     if as_json:
         click.echo(json.dumps(found))
     else:

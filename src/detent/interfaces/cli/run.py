@@ -80,7 +80,7 @@ def command(
 def _begin(asked: "Terms", workflow: str, as_json: bool, events: bool) -> int:
     """Begin a run and drive it, after all checks that could refuse it."""
     from detent.app.person_calls import may_begin
-    from detent.app.push import fit_for_push, said_agent
+    from detent.app.push import fit_for_push, recorded_agent
     from detent.app.starting import options_fit, policies_fit
     from detent.interfaces.cli.runner import begin_or_ask, chosen_workflow, here, say_where_it_lands
     from detent.interfaces.cli.tell import channel
@@ -91,7 +91,7 @@ def _begin(asked: "Terms", workflow: str, as_json: bool, events: bool) -> int:
     app = here(create=True)
     may_begin(app, asked, channel())
     fit_for_push(app, asked.agent, workflow)
-    run = begin_or_ask(app, workflow, asked._replace(agent=said_agent(asked.agent)))
+    run = begin_or_ask(app, workflow, asked._replace(agent=recorded_agent(asked.agent)))
     say_where_it_lands(app, workflow, as_json or events)
     return follow(app, run, as_json, events)
 
@@ -121,5 +121,5 @@ def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) ->
         parked = parked_by(e) if park else None
         if parked is None:
             raise
-        click.echo(json.dumps({"run": run, "outcome": "parked", "cause": parked.cause, "reason": parked.said}))
+        click.echo(json.dumps({"run": run, "outcome": "parked", "cause": parked.cause, "reason": parked.message}))
         return PARKED

@@ -68,8 +68,8 @@ def say_where_it_lands(app: App, workflow: str, quiet: bool) -> None:
     """Tell a person how finished work will land, before the first step."""
     from detent.app.starting import landing_of
 
-    if not quiet and (said := landing_of(app, workflow)):
-        sys.stderr.write(f"{fold(said, 0, sys.stderr)}\n")
+    if not quiet and (sentence := landing_of(app, workflow)):
+        sys.stderr.write(f"{fold(sentence, 0, sys.stderr)}\n")
 
 
 def next_briefing(run: str | None) -> Briefing:

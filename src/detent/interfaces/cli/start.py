@@ -57,8 +57,8 @@ def command(
     if not as_json:
         from detent.app.outline import first_words
 
-        if said := first_words(app, run):
-            click.echo("".join(f"{fold(plain(line))}\n" for line in said))
+        if sentences := first_words(app, run):
+            click.echo("".join(f"{fold(plain(line))}\n" for line in sentences))
     briefing = briefed(app, run)  # stores the briefing for the fast path and hooks, as get-task does
     return tell_briefing(briefing, as_json) if as_json or not columns() else _tell_person(app, run, render_briefing(briefing)[2])
 

@@ -84,8 +84,8 @@ def _stopped(app: App, run: AnyRun) -> str:
     """A line on why a run that should be driven is not, where no event says so."""
     from detent.app.next_step import nobody_drives
 
-    said = "" if run.cause else nobody_drives(app, app.journal.heads(run.id)[0])
-    return f"\n{fold(f'  Stopped: {plain(said)}', 4)}" if said else ""
+    reason = "" if run.cause else nobody_drives(app, app.journal.heads(run.id)[0])
+    return f"\n{fold(f'  Stopped: {plain(reason)}', 4)}" if reason else ""
 
 
 def _driven(app: App, run: AnyRun) -> list[str]:

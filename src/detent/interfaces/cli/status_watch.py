@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 EVERY = 0.4  # seconds between polls
-EVENTS, SAID, PARTS = 10, 5, 12  # lines shown of each kind
+EVENTS, AGENT_LINES, PARTS = 10, 5, 12  # lines shown of each kind
 NAMES = {31: "red", 32: "green", 33: "yellow", 35: "magenta"}
 SIGNS = {"done": "[green]✓[/]", "now": "[bold blue]›[/]", "blocked": "[red]![/]", "open": "·"}
 
@@ -55,9 +55,9 @@ def _lines(app: App, run: str) -> int:
     seen, alone = 0, ""
     for seq in _numbers(app, run):
         for e in newest(app, run, seq - seen) if seq > seen else ():
-            said = typed("; ".join(e.verdict.reasons)) or e.sent.summary or e.sent.note
+            text = typed("; ".join(e.verdict.reasons)) or e.sent.summary or e.sent.note
             click.echo(
-                f"{e.run.seq:>4}  {local_time(e.at)[11:]}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {plain(said)}" if said else "")
+                f"{e.run.seq:>4}  {local_time(e.at)[11:]}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {plain(text)}" if text else "")
             )
         seen, before, alone = seq, alone, _alone(app, run)
         if alone and alone != before and seq == app.journal.heads(run)[0].seq:
@@ -102,7 +102,7 @@ def _drawn(app: App, tally: UsageTally, run: str) -> "RenderableType":
     if alone := _alone(app, run):
         parts.append(Text(alone, style="yellow"))
     parts.append(_events(app, run))
-    parts += [Text(f"│ {line}", style="dim", no_wrap=True, overflow="ellipsis") for line in _said(app, run)]
+    parts += [Text(f"│ {line}", style="dim", no_wrap=True, overflow="ellipsis") for line in _agent_lines(app, run)]
     where = f"{acting.state}" + (f" ({acting.cause})" if acting.cause else "")
     return Panel(
         Group(*parts), title=escape(plain(title_of(now))), subtitle=escape(f"{run}  {where}"), title_align="left", subtitle_align="left"
@@ -115,7 +115,7 @@ def _events(app: App, run: str) -> "RenderableType":
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for e in newest(app, run, EVENTS):
-        said = typed("; ".join(e.verdict.reasons)) or e.sent.summary or e.sent.note
+        text = typed("; ".join(e.verdict.reasons)) or e.sent.summary or e.sent.note
         tone = NAMES.get(COLOURS.get(e.status, 33), "")
         words = (
             Text(str(e.run.seq), style="dim"),
@@ -124,11 +124,11 @@ def _events(app: App, run: str) -> "RenderableType":
             Text(e.status, style=tone),
             Text(f"→ {e.run.state}"),
         )
-        table.add_row(*words, Text(plain(said), no_wrap=True, overflow="ellipsis"))
+        table.add_row(*words, Text(plain(text), no_wrap=True, overflow="ellipsis"))
     return table
 
 
-def _said(app: App, run: str) -> list[str]:
+def _agent_lines(app: App, run: str) -> list[str]:
     """The last lines of the live log that come from an agent."""
     lines = read_from(live_file(app, run), -4000).text.splitlines()
-    return [plain(line) for line in lines if not line.startswith(MARK)][-SAID:]
+    return [plain(line) for line in lines if not line.startswith(MARK)][-AGENT_LINES:]

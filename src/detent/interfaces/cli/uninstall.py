@@ -53,8 +53,8 @@ def command(yes: bool, as_json: bool) -> int:
             piece.remove()
     forget_this_call()
     _end(found, sure, kept, as_json)
-    if sure and not as_json and (gone := [path for path, text in before.items() if read_text(place.root / path) != text]):
-        click.echo(f"To remove it for everybody:\n  git commit -m 'Remove Detent' -- {plain(shlex.join(gone))}")
+    if sure and not as_json and (changed := [path for path, text in before.items() if read_text(place.root / path) != text]):
+        click.echo(f"To remove it for everybody:\n  git commit -m 'Remove Detent' -- {plain(shlex.join(changed))}")
     return 0
 
 

@@ -127,18 +127,18 @@ def as_object(proof: "ReplayResult") -> dict[str, Any]:
 def _tell(proof: "ReplayResult") -> None:
     """Print the result for people."""
     span = proof.span
-    click.echo(f"{span.base[:12]}..{span.tip[:12]}: {_many(len(span.commits), 'commit')}, {_many(len(proof.links), 'step')}")
+    click.echo(f"{span.base[:12]}..{span.tip[:12]}: {_plural(len(span.commits), 'commit')}, {_plural(len(proof.links), 'step')}")
     for commit in span.commits:
         wrong = [b for b in proof.broken if b.commit == commit.hash]
         phases = ", ".join(link.phase for link in proof.links if link.commit == commit)
         mark = "NO" if wrong else "ok" if proof.trees else "--"
         click.echo(f"  {mark}  {commit.hash[:12]}  {_plain(commit.subject)[:60]}" + (f"  ({phases})" if phases else ""))
         for each in wrong:
-            click.echo(f"        {_said(each)}")
+            click.echo(f"        {_in_words(each)}")
     named = {c.hash for c in span.commits}
     for each in proof.broken:
         if each.commit not in named:
-            click.echo(f"  NO  {each.commit[:12]}  {_said(each)}")
+            click.echo(f"  NO  {each.commit[:12]}  {_in_words(each)}")
     if proof.known:
         click.echo(f"Known failures, there before and accepted when the run started: {_plain(', '.join(proof.known))}")
     if proof.without_red:
@@ -156,19 +156,19 @@ def _tell(proof: "ReplayResult") -> None:
         )
     if proof.trees:
         click.echo(
-            f"The tests ran on {_many(proof.trees, 'tree')}, sandbox {proof.sandbox}, {proof.seconds:.0f} s: {_plain(proof.command)}"
+            f"The tests ran on {_plural(proof.trees, 'tree')}, sandbox {proof.sandbox}, {proof.seconds:.0f} s: {_plain(proof.command)}"
         )
     else:
         click.echo("No test was run: fix what is missing above first.")
     click.echo(WORDS[proof.answer])
 
 
-def _said(broken: "BrokenCheck") -> str:
+def _in_words(broken: "BrokenCheck") -> str:
     step = f"step {_plain(broken.step)}: " if broken.step else ""
     return f"{step}{broken.check}: {_plain(broken.says)}"
 
 
-def _many(count: int, what: str) -> str:
+def _plural(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

@@ -108,7 +108,7 @@ def _worker(
 
 def patiently(work: Callable[[], T]) -> T:
     """Do something, retrying while the database is unavailable or the disk is full."""
-    from detent.app.away import AwaySaid, parked_by
+    from detent.app.away import ParkReason, parked_by
     from detent.queue.database import Unreachable
     from detent.queue.recovery import RECOVERY
 
@@ -117,12 +117,12 @@ def patiently(work: Callable[[], T]) -> T:
         try:
             return work()
         except Exception as e:
-            away = parked_by(e) or (AwaySaid("database", e.message) if isinstance(e, Unreachable) else None)
+            away = parked_by(e) or (ParkReason("database", e.message) if isinstance(e, Unreachable) else None)
             if away is None or away.cause not in ("database", "disk"):
                 raise
             tries += 1
             pause = RECOVERY[away.cause].wait(tries)
-            click.echo(f"detent: {away.said}; asking again in {pause:.0f} s", err=True)
+            click.echo(f"detent: {away.message}; asking again in {pause:.0f} s", err=True)
         time.sleep(pause)
 
 
@@ -166,8 +166,8 @@ def _result(queue: "DurableQueue", ends: Counter[str], as_json: bool) -> int:
     if as_json:
         sys.stdout.write(json.dumps(row) + "\n")
     else:
-        said = ", ".join(f"{n} {state}" for state, n in row.items() if isinstance(n, int) and n) or "nothing to do"
-        click.echo(f"Finished: {said}." + (f" The queue is paused: {pause}" if pause else ""))
+        summary = ", ".join(f"{n} {state}" for state, n in row.items() if isinstance(n, int) and n) or "nothing to do"
+        click.echo(f"Finished: {summary}." + (f" The queue is paused: {pause}" if pause else ""))
         if row["blocked"] or row["left"]:
             click.echo("A person is needed; `detent queue list --all` says for what.")
     return 1 if row["failed"] or pause else 10 if row["blocked"] or row["left"] else 0

@@ -118,7 +118,7 @@ def show(folder: Path, env: dict[str, str]) -> int:
     para("A scripted agent has to teach a small till to add prices. It cheats; Detent holds it until the tests say that the work is done.")
     app = open_app(repo, create=True, env=env)
     run = start_of("pr", "start")(app, Sent("start", by="human", channel="demo"), Terms())
-    as_told = True
+    as_expected = True
     for number, attempt in enumerate(ATTEMPTS, 1):
         app.door.next(run)
         does(number, attempt.story)
@@ -127,15 +127,15 @@ def show(folder: Path, env: dict[str, str]) -> int:
         answered(verdict.status, verdict.reasons[0] if verdict.reasons else "")
         if attempt.comment:
             para(attempt.comment, "   ", dim=True)
-        as_told = as_told and verdict.status == attempt.wanted
+        as_expected = as_expected and verdict.status == attempt.wanted
     sound = not app.journal.first_fault()
     app.door.next(run)
     app.journal.close()
     log = ["git", "log", "--format=  %h %s", "main.."]
     click.echo(click.style("\nThe branch, as Detent committed it", bold=True))
     click.echo(subprocess.run(log, cwd=repo, env=env, check=True, capture_output=True, text=True).stdout.rstrip())
-    ending((*SHOWED, f"It took {time.monotonic() - begun:.0f} seconds."), as_told and sound)
-    return 0 if as_told and sound else 1
+    ending((*SHOWED, f"It took {time.monotonic() - begun:.0f} seconds."), as_expected and sound)
+    return 0 if as_expected and sound else 1
 
 
 def _write(repo: Path, writes: dict[str, str | None]) -> None:

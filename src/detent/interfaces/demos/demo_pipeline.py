@@ -65,21 +65,21 @@ def _play(app: App, run: str) -> dict[str, Any]:
         finally:
             view.close()
         asked = [d for d in asked_of(app, run) if d["status"] == "pending"]
-        said = next(answers, None) if asked else None
-        if said is None:
+        given = next(answers, None) if asked else None
+        if given is None:
             return done
-        _answer(app, run, asked[0], said)
+        _answer(app, run, asked[0], given)
 
 
-def _answer(app: App, run: str, asked: dict[str, object], said: DemoAnswer) -> None:
+def _answer(app: App, run: str, asked: dict[str, object], given: DemoAnswer) -> None:
     id, words = str(asked["decision_id"]), plain(str(asked["question"])).splitlines()
     click.echo(click.style(f"\n? {id}", fg="magenta", bold=True))
     for line in words:
         para(line, "  ")
-    answer = said.value + (f" --to {said.to}" if said.to else "") + (f" --note '{said.note}'" if said.note else "")
+    answer = given.value + (f" --to {given.to}" if given.to else "") + (f" --note '{given.note}'" if given.note else "")
     click.echo(click.style("  the person: ", bold=True) + answer)
     sent = Sent(
-        "answer", by="human", channel="demo", decision=id, value=said.value, note=said.note, to=said.to, facts={"who": "the person"}
+        "answer", by="human", channel="demo", decision=id, value=given.value, note=given.note, to=given.to, facts={"who": "the person"}
     )
     verdict = app.door.submit(who_asks(app, run, id), sent)
     status = click.style(verdict.status, fg=COLOURS.get(verdict.status, "yellow"), bold=True)

@@ -78,8 +78,8 @@ def _machine(app: App, run: str, seen: int) -> None:
     """Print the machine's own moves before the agent's turn."""
     for entry in app.journal.events(run, seen):
         event = from_entry(app.door.tables["pr"], entry)
-        said = "; ".join(f.description for f in read_findings(event.sent.findings)) if event.sent.findings else ""
-        para(f"the machine: {event.on}" + (f" ({said})" if said else ""), "   ", dim=True)
+        findings = "; ".join(f.description for f in read_findings(event.sent.findings)) if event.sent.findings else ""
+        para(f"the machine: {event.on}" + (f" ({findings})" if findings else ""), "   ", dim=True)
 
 
 def _summary(app: App, run: str, repo: Path, env: dict[str, str], tally: dict[str, int], seconds: float) -> None:

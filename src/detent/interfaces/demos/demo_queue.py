@@ -85,7 +85,7 @@ def _summary(repo: Path, env: Mapping[str, str], seconds: float) -> None:
     click.echo(subprocess.run(log, cwd=repo, env=dict(env), check=True, capture_output=True, text=True).stdout)
     for item in items_of(app).items():
         runs = sorted(run for run in ends if run.startswith(f"execute-{item.id}-"))
-        said = ", ".join(f"{run} {ends[run]}" for run in runs) or "filed by the machine, not queued"
-        click.echo(wrapped(f"{item.id:<6} {item.status:<12} {plain(item.title)}  {said}", "", " " * 20))
+        ended = ", ".join(f"{run} {ends[run]}" for run in runs) or "filed by the machine, not queued"
+        click.echo(wrapped(f"{item.id:<6} {item.status:<12} {plain(item.title)}  {ended}", "", " " * 20))
     click.echo(f"\nJournal: chain {app.journal.first_fault() or 'unbroken'}. Time: {seconds:.1f} s")
     app.journal.close()

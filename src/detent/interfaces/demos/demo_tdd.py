@@ -65,9 +65,9 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     click.echo("\nThe handoff note on the last commit, as `git notes --ref=tdd-handoffs show` prints it:\n")
     click.echo(subprocess.run(note, cwd=repo, env=dict(env), check=True, capture_output=True, text=True).stdout)
     app.journal.close()
-    as_told = done["outcome"] == "done"
-    ending(SHOWED, as_told)
-    return 0 if as_told else 1
+    as_expected = done["outcome"] == "done"
+    ending(SHOWED, as_expected)
+    return 0 if as_expected else 1
 
 
 def _push(app: App, run: str) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def wrapped(text: str, indent: str = "", hanging: str | None = None, end: str = 
 
 
 def para(text: str, indent: str = "", dim: bool = False) -> None:
-    said = wrapped(text, indent)
-    click.echo(click.style(said, dim=True) if dim else said)
+    paragraph = wrapped(text, indent)
+    click.echo(click.style(paragraph, dim=True) if dim else paragraph)
 
 
 def does(number: int, text: str) -> None:
@@ -56,13 +56,13 @@ def does(number: int, text: str) -> None:
 
 def answered(status: str, reason: str = "") -> None:
     """Print Detent's verdict, in colour, with the reason."""
-    said = f"{MARKS.get(status, '·')} {status}" + (f": {reason}" if reason else "")
-    click.echo(click.style(wrapped(said, "   ", "     "), fg=COLOURS.get(status)))
+    text = f"{MARKS.get(status, '·')} {status}" + (f": {reason}" if reason else "")
+    click.echo(click.style(wrapped(text, "   ", "     "), fg=COLOURS.get(status)))
 
 
-def ending(showed: Iterable[str], as_told: bool = True, now: Iterable[tuple[str, str]] = NOW) -> None:
+def ending(showed: Iterable[str], as_expected: bool = True, now: Iterable[tuple[str, str]] = NOW) -> None:
     """Print what the demo showed, and what to do next; if it did not go as scripted, say that instead."""
-    if not as_told:
+    if not as_expected:
         click.echo(click.style("\nThis did not go as scripted", fg="red", bold=True))
         click.echo(
             wrapped("Every verdict above is real. Run it again with --keep to look at the repository, and tell us what you saw.", "  ")

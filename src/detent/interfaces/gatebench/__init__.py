@@ -72,5 +72,5 @@ def languages(only: tuple[str, ...] = ()) -> Iterator[BenchLanguage]:
 def _read(file: Path) -> object:
     import yaml
 
-    said: object = yaml.safe_load(file.read_text("utf-8"))
-    return said
+    content: object = yaml.safe_load(file.read_text("utf-8"))
+    return content

@@ -50,16 +50,16 @@ def _words(value: object) -> list[str]:
 
 def judge(asked: HookEvent, rules: Rules, ground: HookCheckout, client: HookClient, cwd: str) -> str | None:
     """Why the event is refused; None if it is allowed."""
-    said = None
+    reason = None
     if asked.kind == SHELL and deserves_a_look(asked.command, rules.command):
         from detent.interfaces.hooks.shell import simple_commands, written
 
         commands = simple_commands(asked.command)
-        said = _command(commands, rules)
+        reason = _command(commands, rules)
         paths = (*asked.paths, *(path for simple in commands for path in written(simple)))
     else:
         paths = asked.paths
-    return said or next(filter(None, (_path(path, rules, ground, client, cwd) for path in paths)), None)
+    return reason or next(filter(None, (_path(path, rules, ground, client, cwd) for path in paths)), None)
 
 
 def _command(commands: list[tuple[list[str], list[str]]], rules: Rules) -> str | None:
@@ -88,19 +88,19 @@ def _path(path: str, rules: Rules, ground: HookCheckout, client: HookClient, cwd
     for each in dict.fromkeys(inside):
         if any(simple_match(own, each, True) for own in client.own_files):
             return SWITCH.format(path, rules.next)
-        if said := _inside(each, rules):
-            return said
+        if reason := _inside(each, rules):
+            return reason
     return None
 
 
 def _inside(path: str, rules: Rules) -> str | None:
     if rules.actor not in TURN:  # a person may let the agent fix something; protected files stay protected
-        said = why_not(Permit(["**"], rules.permit.closed), path, lambda p: False, _matches)
-        return f"{said} {rules.next}" if said else None
+        reason = why_not(Permit(["**"], rules.permit.closed), path, lambda p: False, _matches)
+        return f"{reason} {rules.next}" if reason else None
     if rules.actor != "agent":
         return BETWEEN
-    said = why_not(rules.permit, path, lambda p: _is_test(p, rules), _matches)
-    return f"{said} {rules.next}" if said else None
+    reason = why_not(rules.permit, path, lambda p: _is_test(p, rules), _matches)
+    return f"{reason} {rules.next}" if reason else None
 
 
 def _is_test(path: str, rules: Rules) -> bool:

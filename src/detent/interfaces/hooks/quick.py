@@ -68,8 +68,8 @@ def reply_to(client: HookClient, event: Json) -> Json | None:
         asked = client.read(event)
         return None if asked.kind == OTHER else _judged(client, event, asked, ground, standing)
     except Exception as e:  # noqa: BLE001 - fails closed, except that an agent may always stop
-        said = " ".join(str(e).split()) or type(e).__name__
-        return None if stopping else client.refuse(BROKEN.format(said))
+        reason = " ".join(str(e).split()) or type(e).__name__
+        return None if stopping else client.refuse(BROKEN.format(reason))
 
 
 def _judged(client: HookClient, event: Json, asked: HookEvent, ground: HookCheckout, standing: Standing) -> Json | None:
@@ -86,8 +86,8 @@ def _judged(client: HookClient, event: Json, asked: HookEvent, ground: HookCheck
         goal = f"{rules.goal.rstrip('.')}. " if rules.goal else ""
         return client.go_on(UNFINISHED.format(rules.state, goal, rules.instruction, times, STOPS))
     cwd = event.get("cwd")
-    said = judge(asked, rules, ground, client, cwd if isinstance(cwd, str) else os.getcwd())
-    return client.refuse(f"Refused by Detent ({rules.state}). {said}") if said else None
+    reason = judge(asked, rules, ground, client, cwd if isinstance(cwd, str) else os.getcwd())
+    return client.refuse(f"Refused by Detent ({rules.state}). {reason}") if reason else None
 
 
 def _ground(client: HookClient, event: Json) -> HookCheckout | None:

@@ -53,7 +53,7 @@ def find_standing(ground: HookCheckout) -> Standing | None:
     journal = f"{ground.common}/detent/journal.db"
     if not os.path.exists(journal):
         if os.path.isdir(f"{ground.common}/detent"):
-            _must_not_be_gone(ground)
+            _must_have_journal(ground)
         return None
     import _sqlite3
 
@@ -65,7 +65,7 @@ def find_standing(ground: HookCheckout) -> Standing | None:
     return Standing(*row) if row else None
 
 
-def _must_not_be_gone(ground: HookCheckout) -> None:
+def _must_have_journal(ground: HookCheckout) -> None:
     """Raise if the journal has an anchor but is gone, so that deleting it does not open the hooks."""
     from pathlib import Path
 

@@ -65,9 +65,9 @@ def options_of(run: AnyRun, asked: PersonDecision | None, open_now: Mapping[str,
             Option(value=word, words="guidance" if sent.verb == "resume" else "note", does=DOES.get(word, ""))
             for word, sent in open_now.items()
         )
-    told = {shlex.split(typed)[0].partition(":")[0]: said for typed, said in workflow_of(run.workflow).means(run, asked).items()}
+    meanings = {shlex.split(typed)[0].partition(":")[0]: meaning for typed, meaning in workflow_of(run.workflow).means(run, asked).items()}
     changes = any(v.startswith(f"{CHANGES}:") for v in asked.options)
     values = [v for v in asked.options if v in ANSWERS[asked.kind]] or [v for v in asked.options if not changes]
-    plain = (Option(value=v, words="note", needed=v in NEED_WORDS, does=told.get(v, "")) for v in values)
-    does = TO_STAGE if asked.kind == "approval" else told.get(CHANGES, "")
+    plain = (Option(value=v, words="note", needed=v in NEED_WORDS, does=meanings.get(v, "")) for v in values)
+    does = TO_STAGE if asked.kind == "approval" else meanings.get(CHANGES, "")
     return (*plain, *([Option(value=CHANGES, words="changes", needed=True, does=does)] if changes else []))

@@ -140,8 +140,8 @@ def _with_error_answers(handle: Handler) -> Handler:
         try:
             return await handle(request)
         except msgspec.ValidationError as e:
-            said = re.sub(r"Expected `str` matching regex '.*'", "a text holds a zero byte", str(e))
-            return fault(400, f"the request is not valid: {said}", "see /api/openapi.json")
+            reason = re.sub(r"Expected `str` matching regex '.*'", "a text holds a zero byte", str(e))
+            return fault(400, f"the request is not valid: {reason}", "see /api/openapi.json")
         except msgspec.DecodeError as e:
             return fault(400, f"the request is not JSON: {e}", "see /api/openapi.json")
         except (RecursionError, UnicodeDecodeError):

@@ -14,7 +14,7 @@ from detent.app.driver_lock import locks_held
 from detent.app.people import allowed
 from detent.app.person_calls import spoken
 from detent.app.policy import user
-from detent.app.push import fit_for_push, said_agent
+from detent.app.push import fit_for_push, recorded_agent
 from detent.app.run_rows import as_row, when
 from detent.errors import DetentError
 from detent.interfaces.http import shapes_execute as shapes
@@ -79,7 +79,7 @@ class Desk:
             self._queue.close()
 
 
-def said(verb: str, note: str = "") -> Sent:
+def sent_by_person(verb: str, note: str = "") -> Sent:
     return Sent(verb, by="human", channel=CHANNEL, note=note, facts={"who": user()})
 
 
@@ -113,11 +113,11 @@ def rows(app: App, desk: Desk, found: "Sequence[Execution]") -> Iterator[shapes.
     """Executions as rows, with the state of their runs from the journal."""
     held = locks_held()
     for each in found:
-        told, heads = as_row(each), app.journal.heads(each.id)
+        fields, heads = as_row(each), app.journal.heads(each.id)
         run = desk.board.row(app, stamp_of(app, heads[0], held)) if heads else None
         state, branch, url, usage = (run.state, run.branch, run.pull_request, run.usage) if run else ("", "", "", TokenUse())
-        told |= {"waits_for": each.waits_for, "worker": each.worker, "reason": each.reason}
-        yield shapes.ExecutionRow(**told, run_state=state, branch=branch, pull_request=url, usage=usage)
+        fields |= {"waits_for": each.waits_for, "worker": each.worker, "reason": each.reason}
+        yield shapes.ExecutionRow(**fields, run_state=state, branch=branch, pull_request=url, usage=usage)
 
 
 def row(app: App, desk: Desk, found: "Execution") -> shapes.ExecutionRow:
@@ -161,8 +161,8 @@ def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions
         raise DetentError("there is nothing to queue", "name items, or set ready")
     if asked.again:
         allowed(app, CHANNEL)
-    terms = Terms("", agent=said_agent(asked.agent), context=asked.context, again=asked.again)
-    add(app, desk.queue(app), asked.items, asked.ready, QueueRequest(terms, said("start"), asked.priority))
+    terms = Terms("", agent=recorded_agent(asked.agent), context=asked.context, again=asked.again)
+    add(app, desk.queue(app), asked.items, asked.ready, QueueRequest(terms, sent_by_person("start"), asked.priority))
     return executions(app, desk, shapes.ExecutionsAsked())
 
 
@@ -171,7 +171,7 @@ def cancel(app: App, desk: Desk, id: str, reason: str) -> shapes.ExecutionRow:
 
     run = found(app, desk, id).id
     allowed(app, CHANNEL, run)
-    return row(app, desk, cancel_one(app, desk.queue(app), run, reason, said("cancel", reason)))
+    return row(app, desk, cancel_one(app, desk.queue(app), run, reason, sent_by_person("cancel", reason)))
 
 
 def retry(app: App, desk: Desk, id: str, start: str = "") -> shapes.ExecutionRow:
@@ -179,7 +179,7 @@ def retry(app: App, desk: Desk, id: str, start: str = "") -> shapes.ExecutionRow
 
     run = found(app, desk, id).id
     allowed(app, CHANNEL, run)
-    return row(app, desk, retry_one(app, desk.queue(app), run, said("start"), start))
+    return row(app, desk, retry_one(app, desk.queue(app), run, sent_by_person("start"), start))
 
 
 def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
@@ -205,15 +205,15 @@ def logs(app: App, desk: Desk, id: str, asked: shapes.LogsAsked) -> shapes.Logs:
 def of_execution(pulse: Pulse, desk: Desk, id: str, place: StreamPosition, name: Callable[[], str]) -> News:
     """The stream of an execution's output, piece by piece, after a note on how much was dropped."""
     run, queue = found(pulse.app, desk, id).id, desk.queue(pulse.app)
-    gone = [queue.dropped(run)] if place.after <= 0 else [0]
+    dropped = [queue.dropped(run)] if place.after <= 0 else [0]
     place.after = max(0, place.after)
 
     def news() -> list[bytes]:
-        told = [pulse.wire.frame("dropped", {"characters": gone.pop()})] if any(gone) else []
+        frames = [pulse.wire.frame("dropped", {"characters": dropped.pop()})] if any(dropped) else []
         for piece in queue.logs(run, place.after, PIECES):
             place.after = piece.seq
-            told.append(pulse.wire.frame("output", shapes.PieceRow(**piece._asdict()), name()))
-        return told
+            frames.append(pulse.wire.frame("output", shapes.PieceRow(**piece._asdict()), name()))
+        return frames
 
     return news
 
@@ -284,4 +284,4 @@ def review(app: App, asked: shapes.ReviewAsked) -> shapes.Review:
         spoken(app, CHANNEL, "review", waits.id)
         drive_on(app, waits.id)
         return shapes.Review(branch=asked.branch, run=waits.id, summary="The execution that waits for it is reviewed again.")
-    return msgspec.convert(review_branch(app, asked.branch, said_agent(asked.agent), asked.again), shapes.Review)
+    return msgspec.convert(review_branch(app, asked.branch, recorded_agent(asked.agent), asked.again), shapes.Review)

@@ -218,8 +218,8 @@ def _question_text(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
             )
         return _to_merge(app, run) if _lands(app, run) else app.door.briefing(app.door.load(run.id)).briefing
     points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points) or (f"\n{_flagged(run)}" if asked.kind == "flags" else "")
-    told = workflow_of(run.workflow).asks(app, run, asked)
-    question = asked.question.partition("\n")[0] if asked.points and all(p.id in asked.question for p in asked.points) else told
+    text = workflow_of(run.workflow).asks(app, run, asked)
+    question = asked.question.partition("\n")[0] if asked.points and all(p.id in asked.question for p in asked.points) else text
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is not an answer" in run.last_error else ""
     how = f"\n\n{PICKING}" if asked.kind == "notes" and asked.points else ""
     return question + (f"\n\n### Findings\n{points}" if points else "") + how + trouble

@@ -19,7 +19,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OPEN = """This server listens on {host}: everyone who can reach this machine and has the token can start agents, read code and answer decisions
 in your name. The connection is not encrypted: put it behind a tunnel or a proxy that is."""
 
-SAID = """Open {link}
+STARTED = """Open {link}
 It works in one tab; open further tabs from there. Stop with Ctrl-C; runs continue.
 For programs: Authorization: Bearer {token}"""
 
@@ -39,14 +39,14 @@ def serve(host: str, port: int, to_network: bool, browse: bool) -> int:
     port = listening.getsockname()[1]
     names = _names(host, port)
     link = f"http://{names[0]}/#once={word}"
-    said = SAID.format(link=link, token=token)
+    text = STARTED.format(link=link, token=token)
     if host not in LOOPBACK:  # printed after the link, which comes first
-        said = f"{said}\n{OPEN.format(host=host)}"
+        text = f"{text}\n{OPEN.format(host=host)}"
     if browse:
         open_browser(link)
     ending = asyncio.Event()
     guarded = Guard(build(root, token, {word: ""}, ending), token, names, needs_token)
-    return anyio.run(serve_until_signal, guarded, listening, said, ending)
+    return anyio.run(serve_until_signal, guarded, listening, text, ending)
 
 
 def _names(host: str, port: int) -> tuple[str, ...]:

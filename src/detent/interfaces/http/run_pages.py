@@ -72,11 +72,11 @@ def _part(part: Part) -> shapes.PartRow:
 def _trouble(app: App, run: str) -> str:
     """The error of the last driver process that the page started; else empty."""
     try:
-        told = msgspec.json.decode(driver_log(app, run).read_bytes().strip().splitlines()[-1], type=dict[str, object])
+        row = msgspec.json.decode(driver_log(app, run).read_bytes().strip().splitlines()[-1], type=dict[str, object])
     except (OSError, IndexError, msgspec.DecodeError):
         return ""
-    said = (str(told[name]) for name in ("error", "hint") if told.get(name) and "exit_code" in told)
-    return ". ".join(said)
+    parts = (str(row[name]) for name in ("error", "hint") if row.get(name) and "exit_code" in row)
+    return ". ".join(parts)
 
 
 def _size(app: App, run: str) -> int:
@@ -102,7 +102,7 @@ def event_rows(app: App, run: str, after: int, limit: int) -> list[shapes.EventR
 def event_row(app: App, event: AnyEvent, before: AnyEvent | None) -> shapes.EventRow:
     sent, facts = event.sent, event.sent.facts
     step = app.door.tables[event.run.workflow].step((before or event).run)
-    said = sent.summary or sent.note or sent.guidance or sent.report[:200] or sent.value or (sent.output[:200] if sent.outcome else "")
+    summary = sent.summary or sent.note or sent.guidance or sent.report[:200] or sent.value or (sent.output[:200] if sent.outcome else "")
     return shapes.EventRow(
         seq=event.run.seq,
         at=event.at,
@@ -114,7 +114,7 @@ def event_row(app: App, event: AnyEvent, before: AnyEvent | None) -> shapes.Even
         status=event.status,
         reasons=event.verdict.reasons,
         flags=event.found.flagged,
-        summary=said,
+        summary=summary,
         about=about_event(event),
         tree=event.found.tree,
         evidence=event.verdict.evidence,

@@ -13,7 +13,7 @@ from detent.app.live_log import driver_log
 from detent.app.people import allowed
 from detent.app.person_calls import spoken, start_run
 from detent.app.policy import read_policies, user
-from detent.app.push import STUCK, fit_for_push, said_agent
+from detent.app.push import STUCK, fit_for_push, recorded_agent
 from detent.app.queueing import catch_up, go_on
 from detent.app.revising import edited_documents, looked_at, papers, report_text, revise, stages
 from detent.app.rolling_back import roll_back
@@ -36,7 +36,7 @@ FRESH = Verdict("SUCCESS", "", instruction="The run continues.")
 def start(app: App, asked: shapes.StartAsked) -> str:
     """Create a run and start a driver; returns its id."""
     policies = read_policies(asked.yes_to)
-    terms = Terms(asked.request, baseline=asked.baseline, lean=asked.lean, policies=policies, agent=said_agent(asked.agent))
+    terms = Terms(asked.request, baseline=asked.baseline, lean=asked.lean, policies=policies, agent=recorded_agent(asked.agent))
     start_of(asked.workflow, PAGE)
     options_fit(asked.workflow, terms, {"lean": "lean"})
     policies_fit(asked.workflow, terms, "yes_to")

@@ -15,5 +15,5 @@ def serve(port: int, dialogs: bool) -> int:
     port = listening.getsockname()[1]
     token = secrets.token_urlsafe(32)
     guarded = Guard(build(dialogs).streamable_http_app(), token, (f"127.0.0.1:{port}", f"localhost:{port}"))
-    said = f"Listening on http://127.0.0.1:{port}/mcp\nAuthorization: Bearer {token}"
-    return anyio.run(serve_until_signal, guarded, listening, said)
+    text = f"Listening on http://127.0.0.1:{port}/mcp\nAuthorization: Bearer {token}"
+    return anyio.run(serve_until_signal, guarded, listening, text)

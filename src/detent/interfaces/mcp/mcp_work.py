@@ -53,7 +53,7 @@ def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
         raise DetentError(e.message, ASK_THE_USER) from e
 
 
-def answer(said: Answer, port: int | None, wanted: Wanted) -> Verdict | None:
+def answer(given: Answer, port: int | None, wanted: Wanted) -> Verdict | None:
     """Send a person's answer from a dialog, if the run still asks exactly that. `port`: the client's, over HTTP."""
     from detent.app.conversation import say_to_run
     from detent.app.people import DIALOG, allowed, must_be_a_persons_dialog
@@ -61,13 +61,13 @@ def answer(said: Answer, port: int | None, wanted: Wanted) -> Verdict | None:
     from detent.interfaces.mcp.asking import question
 
     with opened_app(wanted) as app:
-        asked = question(app, app.door.next(said.run))
-        if asked is None or asked.digest != said.digest or said.choice not in asked.choices:
+        asked = question(app, app.door.next(given.run))
+        if asked is None or asked.digest != given.digest or given.choice not in asked.choices:
             return None
-        sent = said.sent(asked)
-        must_be_a_persons_dialog(app, port, said.run)
-        allowed(app, DIALOG, said.run)
-        return say_to_run(app, said.run, msgspec.structs.replace(sent, facts={"who": user()})) if sent is not None else None
+        sent = given.sent(asked)
+        must_be_a_persons_dialog(app, port, given.run)
+        allowed(app, DIALOG, given.run)
+        return say_to_run(app, given.run, msgspec.structs.replace(sent, facts={"who": user()})) if sent is not None else None
 
 
 def submit_work(call: SubmitWork, wanted: Wanted) -> Verdict:

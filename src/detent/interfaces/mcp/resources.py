@@ -60,9 +60,9 @@ def _plan(app: "App", run: str) -> str:
 
 
 def _journal(app: "App", run: str) -> str:
-    from detent.app.run_rows import history_of as told
+    from detent.app.run_rows import history_of as history
 
-    return json.dumps(told(app, run, NEWEST), indent=2)
+    return json.dumps(history(app, run, NEWEST), indent=2)
 
 
 MADE: Mapping[str, Callable[["App", str], str]] = {"run": _run, "plan": _plan, "journal": _journal}

@@ -56,8 +56,8 @@ class Calls:
             if isinstance(call, GetTask):
                 return await self._get_task(ctx, params, call)
             if isinstance(call, Check):
-                said = ["looking at the repository"]
-                return call_result(await attended(ctx, params.name, partial(work.check, call, said.append), said))
+                progress = ["looking at the repository"]
+                return call_result(await attended(ctx, params.name, partial(work.check, call, progress.append), progress))
             verdict = await attended(ctx, params.name, partial(work.SPEAK[params.name], call))
             return call_result(verdict)
         except DetentError as e:
@@ -66,7 +66,7 @@ class Calls:
     async def _get_task(self, ctx: Context, params: types.CallToolRequestParams, call: GetTask) -> Result:
         """The next briefing. At a person's turn, the user is asked once in a dialog first; no answer changes nothing."""
         if params.request_state is not None:
-            await self._heard(ctx, params.request_state, (params.input_responses or {}).get(DIALOG))
+            await self._send_choice(ctx, params.request_state, (params.input_responses or {}).get(DIALOG))
         briefing, question = await self._briefed(ctx, call)
         if question is None or self.asked.get(briefing.run) == question.digest or not self.dialogs or not has_dialogs(ctx):
             return call_result(briefing)
@@ -76,10 +76,10 @@ class Calls:
         if ctx.protocol_version in types.version.MODERN_PROTOCOL_VERSIONS:
             return types.InputRequiredResult(input_requests={DIALOG: types.ElicitRequest(params=form)}, request_state=state)
         try:
-            said = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
+            result = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
         except MCPError:
             return call_result(briefing)  # the client claims to support dialogs, but does not
-        await self._heard(ctx, state, said)
+        await self._send_choice(ctx, state, result)
         return call_result((await self._briefed(ctx, call))[0])
 
     async def _briefed(self, ctx: Context, call: GetTask) -> tuple[Briefing, Question | None]:
@@ -88,10 +88,10 @@ class Calls:
             self.asked.pop(briefing.run, None)
         return briefing, question
 
-    async def _heard(self, ctx: Context, state: str, said: object) -> None:
+    async def _send_choice(self, ctx: Context, state: str, result: object) -> None:
         """Send the user's choice, unless it was declined, cancelled or invalid."""
         run, _, digest = state.partition(" ")
-        chosen = said.content if isinstance(said, types.ElicitResult) and said.action == "accept" else None
+        chosen = result.content if isinstance(result, types.ElicitResult) and result.action == "accept" else None
         answer = read_answer((run, digest), chosen)
         if answer is not None:
             port = ctx.request.client.port if ctx.request is not None else None
@@ -107,43 +107,43 @@ def has_dialogs(ctx: Context) -> bool:
 # -- a call in a thread --------------------------------------------------------------------------------------------------------
 
 
-async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]], T], said: Sequence[str] = ()) -> T:
+async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]], T], progress: Sequence[str] = ()) -> T:
     """Do a job in a thread, with progress reports. A cancelled call or a disconnected client stops its programs.
 
     Always waits for the thread, which stops its programs and releases the run first.
     """
-    gone = threading.Event()
+    stop = threading.Event()
     async with anyio.create_task_group() as group:
-        group.start_soon(_report, ctx, doing, gone, said)
-        outcome = await anyio.to_thread.run_sync(_outcome, job, gone)
+        group.start_soon(_report, ctx, doing, stop, progress)
+        outcome = await anyio.to_thread.run_sync(_outcome, job, stop)
         group.cancel_scope.cancel()
     if isinstance(outcome, DetentError):
         raise outcome
     return outcome
 
 
-async def _report(ctx: Context, doing: str, gone: threading.Event, said: Sequence[str]) -> None:
+async def _report(ctx: Context, doing: str, stop: threading.Event, progress: Sequence[str]) -> None:
     """Report new progress at once, and every BEAT that the job is still at work."""
-    begun = told = anyio.current_time()
+    begun = reported = anyio.current_time()
     last = ""
     try:
         while True:
             await anyio.sleep(LOOK)
-            now, fresh = anyio.current_time(), said[-1] if said else ""
-            if fresh == last and now - told < BEAT:
+            now, fresh = anyio.current_time(), progress[-1] if progress else ""
+            if fresh == last and now - reported < BEAT:
                 continue
-            last, told, seconds = fresh, now, round(now - begun)
+            last, reported, seconds = fresh, now, round(now - begun)
             await ctx.session.report_progress(
-                seconds, None, f"{doing}: {f'{said[-1]}, {seconds} s so far' if said else f'at work for {seconds} s'}"
+                seconds, None, f"{doing}: {f'{progress[-1]}, {seconds} s so far' if progress else f'at work for {seconds} s'}"
             )
     finally:
-        gone.set()
+        stop.set()
 
 
-def _outcome(job: Callable[[Callable[[], bool]], T], gone: threading.Event) -> T | DetentError:
+def _outcome(job: Callable[[Callable[[], bool]], T], stop: threading.Event) -> T | DetentError:
     """The result of a job, or its error. A bug becomes an error too, with its traceback in the log."""
     try:
-        return job(lambda: not gone.is_set())
+        return job(lambda: not stop.is_set())
     except DetentError as e:
         return e
     except Exception as e:  # noqa: BLE001 - a bug in one call must not end the server

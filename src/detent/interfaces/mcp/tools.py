@@ -211,7 +211,7 @@ def _shown(takes: type[Arguments]) -> str:
     whole = schema(takes)
     needed = dict.fromkeys(whole.get("required", ()), "needed")
     chosen = {field: " or ".join(part["enum"]) for field, part in whole["properties"].items() if "enum" in part}
-    return ", ".join(f"{field} ({said})" if (said := {**needed, **chosen}.get(field)) else field for field in whole["properties"])
+    return ", ".join(f"{field} ({note})" if (note := {**needed, **chosen}.get(field)) else field for field in whole["properties"])
 
 
 def schema(type_: type) -> dict[str, Any]:

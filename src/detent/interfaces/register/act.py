@@ -14,7 +14,7 @@ import msgspec
 from detent.app.hooks_seen import FOLDER
 from detent.errors import DetentError
 from detent.git.place import Place
-from detent.installation import DISTRIBUTION, came_from
+from detent.installation import DISTRIBUTION, install_source
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read_text, remove, write_text
 from detent.interfaces.register.local_only import keep_out, tracked
@@ -93,7 +93,7 @@ def call_of() -> DetentCall:
     if plain and Path(os.path.realpath(plain)).parent == Path(os.path.realpath(home / "detent")).parent:
         return DetentCall(["detent"])
     if shutil.which("uvx") and any(part in sys.prefix.replace(os.sep, "/") for part in OF_UVX):
-        return _by_uvx(came_from())
+        return _by_uvx(install_source())
     beside = home / "detent"
     return DetentCall([str(beside)] if beside.exists() else [sys.executable, "-I", "-m", "detent"], local=True)
 
@@ -112,8 +112,8 @@ def register(place: Place, client: str) -> list[FileChange]:
     """
     call = call_of()
     shared = tracked(place, [part.path for part in PARTS[client](call.words)]) if call.local else frozenset()
-    both = zip(PARTS[client](call.words), PARTS[client](["detent"]), strict=True)
-    parts = [plain if plain.path in shared else ours for ours, plain in both]
+    pairs = zip(PARTS[client](call.words), PARTS[client](["detent"]), strict=True)
+    parts = [plain if plain.path in shared else ours for ours, plain in pairs]
     found = [(part.path, read_text(place.root / part.path, "utf-8"), part) for part in parts]
     changes = [FileChange(path, before, part.added(before)) for path, before, part in found]
     record = read_record(place.git_dir, client)

@@ -32,8 +32,8 @@ def add_hook(place: Place, name: str) -> FileChange | None:
     file = _file(place, name)
     now = read_text(file, "utf-8")
     if now is not None and not is_ours(now):
-        said = next((way for word, way in CHAINED.items() if word in now), f"add a line to it: detent {CHECKS} || exit $?")
-        raise DetentError(f"there is a {name} hook already: {file}", f"{said}\na hook can read git's input only once")
+        hint = next((way for word, way in CHAINED.items() if word in now), f"add a line to it: detent {CHECKS} || exit $?")
+        raise DetentError(f"there is a {name} hook already: {file}", f"{hint}\na hook can read git's input only once")
     text = _text()
     if now == text and os.access(file, os.X_OK):
         return None
@@ -80,10 +80,10 @@ def _file(place: Place, name: str, ours: bool = True) -> Path:
         if ours:
             raise
         lines = []  # without git, nothing was written elsewhere
-    said = [path for scope, _, path in (line.partition("\t") for line in lines) if scope != "command"]  # that is our own override
-    if not said:
+    configured = [path for scope, _, path in (line.partition("\t") for line in lines) if scope != "command"]  # that is our own override
+    if not configured:
         return place.common_dir / "hooks" / name
-    folder = Path(os.path.normpath(place.root / Path(said[-1]).expanduser()))
+    folder = Path(os.path.normpath(place.root / Path(configured[-1]).expanduser()))
     if ours and not folder.is_relative_to(place.root) and not folder.is_relative_to(place.common_dir):
         hint = f"add a line to the {name} hook there: detent {CHECKS} || exit $?"
         raise DetentError(f"the hooks of this repository are in {folder}, which other repositories may share", hint)

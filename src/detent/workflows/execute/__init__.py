@@ -79,11 +79,11 @@ def _lay(root: Path, run: AnyRun) -> None:
 
 
 def _findings(run: Run[ExecuteData]) -> str:
-    told = run.data.review
-    if run.cause != "review" or told is None:
+    review = run.data.review
+    if run.cause != "review" or review is None:
         return ""
-    issues = (f"- **{i.title}** ({i.severity} {i.type}{i.file_path and f', {i.file_path}'}): {i.description}" for i in told.issues)
-    return "\n".join((told.summary, "", *issues))
+    issues = (f"- **{i.title}** ({i.severity} {i.type}{i.file_path and f', {i.file_path}'}): {i.description}" for i in review.issues)
+    return "\n".join((review.summary, "", *issues))
 
 
 WORKFLOW = Workflow(

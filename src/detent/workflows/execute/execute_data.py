@@ -132,18 +132,18 @@ class ExecuteData(ItemData, frozen=True):
 
 def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
     """Keep the branch and workspace that the job prepared."""
-    told = sent.facts
-    place = told.get("workspace", "")
+    facts = sent.facts
+    place = facts.get("workspace", "")
     data = replace(
         run.data,
-        branch=told.get("branch", ""),
-        base=told.get("base", ""),
-        onto=told.get("onto", ""),
-        part_of=told.get("part_of", ""),
-        begun=told.get("begun", ""),
-        good_tree=told.get("tree", ""),
-        plan=told.get("plan", ""),
-        started=told.get("at", ""),
+        branch=facts.get("branch", ""),
+        base=facts.get("base", ""),
+        onto=facts.get("onto", ""),
+        part_of=facts.get("part_of", ""),
+        begun=facts.get("begun", ""),
+        good_tree=facts.get("tree", ""),
+        plan=facts.get("plan", ""),
+        started=facts.get("at", ""),
         setup=replace(run.data.setup, workspace=place),
     )
     return replace(run, worktree=place, data=data)
@@ -301,7 +301,7 @@ def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:
         ("nothing is pushed", data.pushed),
         ("no review found the pushed commit ready", reviewed),
     )
-    return tuple(said for said, there in lacks if not there)
+    return tuple(sentence for sentence, there in lacks if not there)
 
 
 def wants_pull(data: ExecuteData) -> bool:

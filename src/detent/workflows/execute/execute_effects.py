@@ -61,8 +61,8 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
         facts = {"open_dependencies": " ".join(waiting), "failures": str(failures)}
         if waiting or failures >= run.limits["item_failures"]:
             return outcome("started", **facts)  # the gates refuse it
-        if said := _unfit(tracker, item, run):
-            return outcome("not-runnable", said)
+        if reason := _unfit(tracker, item, run):
+            return outcome("not-runnable", reason)
     if (there := _on_pull(world, run)) is not None:
         return outcome("started", **facts, **there, at=world.clock())
     about = of_review(world, run, item)
@@ -159,8 +159,8 @@ def _push(world: RepoWorld, run: AnyRun) -> Sent:
         return outcome("pushed", commit=tip)
     write_claims(world, run)  # its evidence may be on another machine
     pushed = push_branch(git, remote, tip, branch)
-    if pushed.ok and (said := push_notes(git, remote, REF, HANDOFFS)):
-        raise CannotTell(f"the notes could not be pushed with the branch: {said}")
+    if pushed.ok and (fault := push_notes(git, remote, REF, HANDOFFS)):
+        raise CannotTell(f"the notes could not be pushed with the branch: {fault}")
     return outcome("pushed", commit=tip) if pushed.ok else outcome("rejected", pushed.output)
 
 
@@ -264,9 +264,9 @@ def _note(world: RepoWorld, event: AnyEvent) -> None:
 def _sync(world: RepoWorld, event: AnyEvent) -> None:
     """Persist the tracker's data. A failure is kept as a warning of this execution and stops nothing."""
     file = warnings_file(world.place.common_dir, event.run.id)
-    if said := world.config_of(event.run).tracker().sync():
+    if fault := world.config_of(event.run).tracker().sync():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps([f"the tracker could not persist its data: {said}"]), "utf-8")
+        file.write_text(json.dumps([f"the tracker could not persist its data: {fault}"]), "utf-8")
 
 
 def warnings_file(common: Path, run: str) -> Path:

@@ -14,7 +14,7 @@ from detent.world.turn_tree import left_by
 LONGEST_DIFF = 20_000  # characters of the last attempt's change that the next agent reads
 LONGEST = 6_000  # of each other text, its end
 MOST_TESTS = 20
-SAID = ("done", "blocked")  # events whose text is an agent's own
+BY_AGENT = ("done", "blocked")  # events whose text is an agent's own
 
 
 def kept_ref(run: str) -> str:
@@ -49,7 +49,7 @@ def last_attempt(app: App, head: Head | None, start: str) -> LastAttempt | None:
         return None
     git, kept = app.world.git, app.world.git.resolve(f"{kept_ref(run.id)}^{{commit}}")
     judged = next((event for event in reversed(events) if event.found.tree and event.found.failed), None)
-    said = next((event.sent.reply or event.sent.report or event.sent.summary for event in reversed(events) if event.on in SAID), "")
+    message = next((event.sent.reply or event.sent.report or event.sent.summary for event in reversed(events) if event.on in BY_AGENT), "")
     output = run.last_error if run.last_error != run.data.reason else ""
     return LastAttempt(
         run.id,
@@ -58,7 +58,7 @@ def last_attempt(app: App, head: Head | None, start: str) -> LastAttempt | None:
         _failing(judged),
         output[-LONGEST:].strip(),
         _diff(git, run.data.base, kept),
-        said[-LONGEST:].strip(),
+        message[-LONGEST:].strip(),
         kept,
         start,
     )

@@ -41,8 +41,8 @@ class About(NamedTuple):
 
 def question_about(git: Git, about: About) -> ReviewQuestion:
     item = f"Work item {about.item}: {about.title}\n\n{about.description}\n\n" if about.item else ""
-    said = f"## Said by a person\n\n{about.guidance}\n\n" if about.guidance else ""
-    head = f"# Review of the branch {about.branch}\n\n{item}{said}The files as the branch has them are in your folder.\n\n"
+    guidance = f"## Said by a person\n\n{about.guidance}\n\n" if about.guidance else ""
+    head = f"# Review of the branch {about.branch}\n\n{item}{guidance}The files as the branch has them are in your folder.\n\n"
     head += f"{flags}\n\n" if (flags := for_reviewer(about.flags)) else ""
     prompt = head + fenced("The diff", "diff", bounded_diff(git, f"{about.base}...{about.tip}"))
     return ReviewQuestion(
@@ -96,9 +96,9 @@ def file_issues(world: RepoWorld, event: AnyEvent) -> None:
             tracker.change(each.id, TrackerChange("open", note=f"Found again by the review of {run.data.pushed[:12]}."))
         if run.state == "RUNNING":
             tracker.claim(each.id, holder(run))
-    gone = _of_earlier(world, run) - keys_of(review, item)
+    resolved = _of_earlier(world, run) - keys_of(review, item)
     _let_go(tracker, run, keys_of(review, item) if run.state != "RUNNING" else set())
-    for each in (each for each in (tracker.items() if gone else ()) if each.key in gone and each.status != "closed"):
+    for each in (each for each in (tracker.items() if resolved else ()) if each.key in resolved and each.status != "closed"):
         tracker.change(each.id, TrackerChange("closed", "", note=f"The review of {run.data.pushed[:12]} no longer finds it."))
 
 

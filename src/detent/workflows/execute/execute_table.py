@@ -225,14 +225,14 @@ def kind(run: Run[ExecuteData], sent: Sent) -> str:
     if sent.verb == "child":
         return "child-proved" if sent.outcome in ("COMPLETE", "DONE") else "child-stopped"
     if sent.verb == "outcome":
-        return _came_out(run, sent)
+        return _outcome_event(run, sent)
     if sent.verb == "answer" and run.state == "HALTED":
         plain = run.data.setup.strategy == PLAIN  # an inner run has ended and cannot continue
         return event_of(run, sent, (ACCEPT, FIX, END) if plain else (ACCEPT, END)) or sent.verb
     return {"answer": sent.value, "review": "review-again"}.get(sent.verb, sent.verb)
 
 
-def _came_out(run: Run[ExecuteData], sent: Sent) -> str:
+def _outcome_event(run: Run[ExecuteData], sent: Sent) -> str:
     setup = run.data.setup
     if sent.outcome == "started":
         return "started" if setup.strategy == PLAIN else "started-child"

@@ -193,9 +193,9 @@ def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
     bare = tuple(replace(t, status="not-started") for t in (listing.tasks if listing else ()))
     tasks = tuple(replace(t, status=known.get(t, "not-started")) for t in bare)
     project = listing.project if listing else run.data.project
-    gone = tuple(f"{t.id} {t.title}" for t in run.data.tasks if t.status in DONE and replace(t, status="not-started") not in bare)
+    dropped = tuple(f"{t.id} {t.title}" for t in run.data.tasks if t.status in DONE and replace(t, status="not-started") not in bare)
     here = {f"{t.id} {t.title}" for t in tasks if t.status in DONE}
-    left = tuple(name for name in dict.fromkeys((*run.data.left_out, *gone)) if name not in here)
+    left = tuple(name for name in dict.fromkeys((*run.data.left_out, *dropped)) if name not in here)
     data = replace(run.data, project=project, tasks=tasks, left_out=left, integrated=False, documented=False)
     return replace(run, data=data)
 
@@ -306,8 +306,8 @@ def keep_ci(run: Session, sent: Sent, found: Found) -> Session:
         run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree if green else run.data.good_tree, proofs=_proofs(sent)
     )
     if green:
-        said = "release: documentation and release files" if data.documented else "integrate: the tasks as one build"
-        subject = f"fix: {' '.join(data.fixing.split())[:60]}" if data.fixing else said
+        default = "release: documentation and release files" if data.documented else "integrate: the tasks as one build"
+        subject = f"fix: {' '.join(data.fixing.split())[:60]}" if data.fixing else default
         data = replace(data, checked_tree=tree, fixing="", commit_subject=subject)
     return replace(run, data=data, last_error="" if green else sent.output)
 

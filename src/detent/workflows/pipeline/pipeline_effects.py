@@ -232,8 +232,8 @@ def _checks(world: RepoWorld, run: AnyRun) -> Sent:
     """Run tests, preflight, every check of every task and every acceptance command on the current tree."""
     tree, config, collect = world.snapshot(run), world.config_of(run), world.collector(run)
     wrong = [tests_of(world, run, collect, tree)]
-    said, output = collect.preflight(tree, config.preflight, world.runs.wanted)
-    wrong += [f"{said}\n{output}" if said else "", gate_fault(world.gated(run, tree), PROVED)]
+    missed, output = collect.preflight(tree, config.preflight, world.runs.wanted)
+    wrong += [f"{missed}\n{output}" if missed else "", gate_fault(world.gated(run, tree), PROVED)]
     data = run.data
     lines = (*(c for t in data.tasks for c in t.acceptance_checks), *(v for c in data.criteria for v in c.verify))
     done = check_all(collect, tree, tuple(c.removeprefix("cmd:").strip() for c in lines if c.startswith("cmd:")), world.runs.wanted)

@@ -60,12 +60,12 @@ def _submitted(run: Run[PipelineData], sent: Sent) -> str:
     reply, _ = read_reply(sent.reply, ROLES[run.state])
     if reply is None:
         return "no-reply"
-    said = effective_status(reply)
-    if said == "OK":
+    status = effective_status(reply)
+    if status == "OK":
         return _forward(run, reply)
-    if said == "NEEDS_INFO" and run.state in ("INTAKE", "INTAKE_LEAN"):
+    if status == "NEEDS_INFO" and run.state in ("INTAKE", "INTAKE_LEAN"):
         return "asked-twice" if run.data.clarified else "clarify"
-    return {"FAIL": "failed", "PASS_WITH_NOTES": "notes"}.get(said, "asks")
+    return {"FAIL": "failed", "PASS_WITH_NOTES": "notes"}.get(status, "asks")
 
 
 def _forward(run: Run[PipelineData], reply: RoleReply) -> str:

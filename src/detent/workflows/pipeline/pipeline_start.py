@@ -9,7 +9,7 @@ import msgspec
 from detent.app import App, now
 from detent.app.beginning import must_report_each_test, words_of
 from detent.app.commit_settings import settings_for
-from detent.app.first_look import accepted, said_at_start
+from detent.app.first_look import accepted, with_accepted_baseline
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import FLAGS, kinds_of, may_answer
 from detent.blocks.terms import Terms
@@ -56,7 +56,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     run = Run(run_id, "pipeline", "INTAKE_LEAN" if terms.lean else "INTAKE", 0, data, worktree=str(app.place.root))
     fingerprint.begin(app.place, app.busy)
     run = msgspec.structs.replace(run, data=msgspec.structs.replace(data, setup=accepted(app, run, git.tree(run.data.base), terms)))
-    app.door.start(said_at_start(run, sent), sent)
+    app.door.start(with_accepted_baseline(run, sent), sent)
     app.worlds.of(run)
     return run_id
 

@@ -31,11 +31,11 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
     """Take over from a child that ended: its tree, known issues, decisions, roles, notes and asides."""
     try:
         issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[KnownIssue, ...])
-        told = msgspec.json.decode(sent.facts.get("decisions", "[]"), type=tuple[KnownDecision, ...])
+        decisions = msgspec.json.decode(sent.facts.get("decisions", "[]"), type=tuple[KnownDecision, ...])
         left = msgspec.json.decode(sent.facts.get("asides", "[]"), type=tuple[Aside, ...])
         notes = msgspec.json.decode(sent.facts.get("notes", "{}"), type=dict[str, tuple[str, ...]])
     except msgspec.DecodeError:
-        issues, told, left, notes = (), (), run.data.asides, {}
+        issues, decisions, left, notes = (), (), run.data.asides, {}
     known = {i.finding for i in run.data.known_issues}
     roles = tuple(r for r in sent.facts.get("roles", "").split(",") if r)
     return replace(
@@ -45,7 +45,7 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         changed_files=changed_of(sent, "session_files") or run.data.changed_files,
         known_issues=(*run.data.known_issues, *(i for i in issues if i.finding not in known)),
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
-        earlier=(*run.data.earlier, *told),
+        earlier=(*run.data.earlier, *decisions),
         notes={**run.data.notes, **notes},
         asides=left,  # the child had all of them; those left are for other roles
         instructed=tuple(dict.fromkeys((*run.data.instructed, *sent.facts.get("instructed", "").splitlines()))),
@@ -119,6 +119,6 @@ def merge_failed(run: Session, sent: Sent, found: Found) -> Session:
     data, made = run.data, run.data.merging
     if made is None:
         return run
-    said = sent.output + (f"\n\nA person says: {run.guidance}" if run.guidance else "")
-    laid = {**data.laid, made.task_id: Laid(sent.facts.get("tree", ""), said)}
+    reason = sent.output + (f"\n\nA person says: {run.guidance}" if run.guidance else "")
+    laid = {**data.laid, made.task_id: Laid(sent.facts.get("tree", ""), reason)}
     return replace(run, data=replace(data, merging=None, laid=laid), guidance="")

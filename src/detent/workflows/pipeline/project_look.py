@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from detent.blocks.check_card import many
+from detent.blocks.check_card import plural
 from detent.door import AnyRun
 from detent.evidence.runners import RUNNERS
 from detent.world.work_tree import RepoWorld
@@ -40,23 +40,23 @@ def project_text(world: RepoWorld, run: AnyRun) -> str:
     suite = world.config_of(run).suite.base
     is_test = RUNNERS[suite.runner].is_test if suite and suite.runner in RUNNERS else (lambda path: "test" in path.lower())
     tests, code = [p for p in paths if is_test(p)], [p for p in paths if not is_test(p)]
-    said = [f"{name}: {what}" for name, what in CONVENTIONS.items() if name in paths]
-    said += [f"{path}: CI" for path in paths if path.startswith((".github/workflows/", ".gitlab-ci"))][:3]
+    conventions = [f"{name}: {what}" for name, what in CONVENTIONS.items() if name in paths]
+    conventions += [f"{path}: CI" for path in paths if path.startswith((".github/workflows/", ".gitlab-ci"))][:3]
     parts = (
         "# The project as it was when the session began",
-        f"{many(len(paths), 'file')}. Keep and extend what exists; do not build anything twice.",
+        f"{plural(len(paths), 'file')}. Keep and extend what exists; do not build anything twice.",
         "## Existing tests",
         _listed(
             [
                 f"runner: {suite.runner}" if suite and suite.runner else "runner: none was recognised",
-                many(len(tests), "test file"),
+                plural(len(tests), "test file"),
                 *_shown(tests),
             ]
         ),
         "## Modules",
         _listed(_folders(code)),
         "## Conventions",
-        _listed(said or ["none was recognised; follow the existing code"]),
+        _listed(conventions or ["none was recognised; follow the existing code"]),
     )
     return "\n\n".join(parts) + "\n"
 
@@ -71,7 +71,7 @@ def _folders(paths: list[str]) -> list[str]:
     for folder, files in rows[:MOST]:
         ends = ", ".join(end for end, _ in Counter(filter(None, (Path(path).suffix for path in files))).most_common(3))
         such = ", ".join(sorted(Path(f).name for f in files)[:3])
-        lines.append(f"{folder}: {many(len(files), 'file')}{f' ({ends})' if ends else ''}, such as {such}")
+        lines.append(f"{folder}: {plural(len(files), 'file')}{f' ({ends})' if ends else ''}, such as {such}")
     return lines + ([f"{len(rows) - MOST} more folders"] if len(rows) > MOST else [])
 
 

@@ -113,9 +113,9 @@ def _evidence(run: Run[Any]) -> str:
     lines = ["| criterion | check | outcome | tree |", "|---|---|---|---|"]
     for id, check in (*((c.id, v) for c in data.criteria for v in c.verify), *((t.id, c) for t in data.tasks for c in t.acceptance_checks)):
         by_hand, ran = words.get(check), proofs.get(_spelled(check))
-        said = f"confirmed by a person ({by_hand.decision_id})" if by_hand else _ran(ran) if ran else "not verified"
+        result = f"confirmed by a person ({by_hand.decision_id})" if by_hand else _ran(ran) if ran else "not verified"
         tree = (by_hand.tree if by_hand else ran.tree if ran else "")[:12]
-        lines.append(f"| {id} | `{check.replace('|', chr(92) + '|')}` | {said} | {tree} |")
+        lines.append(f"| {id} | `{check.replace('|', chr(92) + '|')}` | {result} | {tree} |")
     manual = sum(check.startswith("manual:") for c in data.criteria for check in c.verify)
     return (
         "\n".join(lines)
@@ -132,11 +132,11 @@ def _ran(proof: CommandProof) -> str:
 
 
 def _decided(d: PersonDecision) -> str:
-    told = (
+    result = (
         f"{d.answer}" + (f" ({d.note})" if d.note else "") if d.status == "answered" else f"{d.status}: {d.resolution_reason}".rstrip(": ")
     )
     by = f", by {d.who or 'a person'} ({d.channel})" if d.channel else ""
-    return f"{d.decision_id} {' '.join(d.question.split())[:200]}: {told}{by}"
+    return f"{d.decision_id} {' '.join(d.question.split())[:200]}: {result}{by}"
 
 
 def _counted(cost: Cost) -> str:

@@ -181,9 +181,9 @@ def keep_touched(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
 def keep_fault(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """Keep why the dispatch failed: a failed proof with its output, an unreadable reply, or the role's own FAIL."""
     reply, fault = read_reply(sent.reply, ROLES.get(run.state, ""))
-    told = "\n".join((*found.failed, found.output)).strip() if found.failed else ""
-    said = sent.output or (f"{reply.status}: {reply.summary} {reply.next.reason}".strip() if reply else fault)
-    return replace(run, last_error=told or said)
+    failures = "\n".join((*found.failed, found.output)).strip() if found.failed else ""
+    reason = sent.output or (f"{reply.status}: {reply.summary} {reply.next.reason}".strip() if reply else fault)
+    return replace(run, last_error=failures or reason)
 
 
 def keep_size(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
@@ -299,7 +299,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "issues": msgspec.json.encode(run.data.known_issues).decode(),
         "session_files": msgspec.json.encode(run.data.changed_files).decode(),
         "reason": run.guidance or run.last_error,
-        "notes": msgspec.json.encode({name: told for name, told in run.data.notes.items() if told}).decode(),
+        "notes": msgspec.json.encode({name: note for name, note in run.data.notes.items() if note}).decode(),
         "start": run.data.start_tree,
         "asides": msgspec.json.encode(run.data.asides).decode(),
         "instructed": "\n".join(run.data.instructed),

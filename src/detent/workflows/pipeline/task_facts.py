@@ -183,9 +183,9 @@ def _section(title: str, text: str) -> str:
 def _given(run: Run[DD], task: TaskEntry | None) -> str:
     """What a role gets to read, and its whole input as JSON."""
     data, role = run.data, ROLES.get(run.state, "")
-    told = (*(data.earlier if isinstance(data, Grounded) else ()), *answered_decisions(data))
+    decisions = (*(data.earlier if isinstance(data, Grounded) else ()), *answered_decisions(data))
     files, law = context_files(data, role), law_of(data)
-    made = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
+    made = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, decisions, data.instructions)
     return part(
         "given",
         read_first=titled_list("Read these files first; they are all there:", files),
@@ -231,7 +231,7 @@ def _reply_form(run: Run[DD]) -> str:
     """The keys of a reply. `next` is only for the SpecAgent and for the Coder in lean mode."""
     state, role = run.state, ROLES.get(run.state, "")
     knows_next = state == "INTAKE" or (role == "Coder" and run.data.mode == "lean")
-    told = (
+    summary = (
         "what was built, in a few sentences"
         if role == "Docs"
         else "what you found"
@@ -240,7 +240,7 @@ def _reply_form(run: Run[DD]) -> str:
     )
     return part(
         "reply",
-        told=told,
+        told=summary,
         files="" if state in JUDGES else '"every file you wrote"',
         notes=DOCS_NOTES if role == "Docs" else '"what others should know"',
         next=NEXT if knows_next else "",

@@ -19,8 +19,8 @@ def tried(loop: str) -> Change[DD]:
     """A change that remembers what was wrong when a repair began, for the question once the repairs are used up."""
 
     def keep(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-        told = (*run.data.tried.get(loop, ()), run.last_error[:LONGEST_ATTEMPT])
-        return replace(run, data=replace(run.data, tried={**run.data.tried, loop: told[-ATTEMPTS:]}))
+        errors = (*run.data.tried.get(loop, ()), run.last_error[:LONGEST_ATTEMPT])
+        return replace(run, data=replace(run.data, tried={**run.data.tried, loop: errors[-ATTEMPTS:]}))
 
     keep.__name__ = f"tried({loop})"
     return keep
@@ -28,8 +28,8 @@ def tried(loop: str) -> Change[DD]:
 
 def _attempts(run: Run[DD], loop: str, count: int) -> str:
     """What each repair of this round began with."""
-    told = run.data.tried.get(loop, ())[-count:] if count else ()
-    return "".join(f"\n\nRepair {i} began with:\n{said}" for i, said in enumerate(told, 1))
+    errors = run.data.tried.get(loop, ())[-count:] if count else ()
+    return "".join(f"\n\nRepair {i} began with:\n{error}" for i, error in enumerate(errors, 1))
 
 
 # Questions

@@ -257,15 +257,15 @@ def _submitted(run: Run[TaskData], sent: Sent) -> str:
         return "no-reply"
     if role == "Coder" and run.data.mode == "lean" and reply.next.complexity == "high":
         return "complex"
-    said = verdict_of(run, reply)
-    if said == "FAIL":
+    verdict = verdict_of(run, reply)
+    if verdict == "FAIL":
         return "failed"
-    if said == "OK":
+    if verdict == "OK":
         return _forward(run, reply)
-    if said == "PASS_WITH_NOTES" or (said == "NEEDS_DECISION" and points(reply)):
+    if verdict == "PASS_WITH_NOTES" or (verdict == "NEEDS_DECISION" and points(reply)):
         return "notes"
     blocked = {"Reviewer": "review-blocked", "QA": "qa-blocked", "Security": "security-blocked"}
-    return blocked.get(role, "asks") if said == "BLOCKED" else "asks"
+    return blocked.get(role, "asks") if verdict == "BLOCKED" else "asks"
 
 
 def _forward(run: Run[TaskData], reply: RoleReply) -> str:

@@ -40,13 +40,13 @@ def _merged(world: RepoWorld, run: AnyRun, tree: str) -> Sent:
 def _fault(world: RepoWorld, run: AnyRun, tree: str) -> str:
     """What is wrong with a merged tree: by the whole suite, preflight, or the task's checks."""
     collect, wanted = world.collector(run), world.runs.wanted
-    if said := tests_of(world, run, collect, tree):
-        return said
+    if fault := tests_of(world, run, collect, tree):
+        return fault
     missed, output = collect.preflight(tree, world.config_of(run).preflight, wanted)
     if missed:
         return f"{missed}\n{output}"
-    if said := gate_fault(world.gated(run, tree), PROVED):
-        return said
+    if fault := gate_fault(world.gated(run, tree), PROVED):
+        return fault
     lines = next((t.acceptance_checks for t in run.data.tasks if t.id == run.data.merging.task_id), ())
     done = check_all(collect, tree, tuple(c.removeprefix("cmd:").strip() for c in lines if c.startswith("cmd:")), wanted)
     return "\n\n".join(f"`{c.command}` fails:\n{c.output}" for c in done if not c.passed)

@@ -158,8 +158,8 @@ ONE_REVIEW = "Make one attempt, then report: one review, in one call."
 def _review(data: PrData) -> Mapping[str, str]:
     """Who reviews; and what a review must contain, if the agent is to write it."""
     if data.setup.independent:
-        told = {"look_for": "", "review_answer": "", "review_report": "Do not hand in a review of your own: it would be refused."}
-        return {**told, "reviewed_by": INDEPENDENT + NO_ANSWER[is_driven(data)], "review_writes": "Write nothing"}
+        parts = {"look_for": "", "review_answer": "", "review_report": "Do not hand in a review of your own: it would be refused."}
+        return {**parts, "reviewed_by": INDEPENDENT + NO_ANSWER[is_driven(data)], "review_writes": "Write nothing"}
     answer = Path(__file__).with_name("answer-of-a-review.md").read_text("utf-8").strip()
     own = {"look_for": LOOK_FOR, "review_report": ONE_REVIEW}
     if data.setup.agent:
@@ -317,9 +317,9 @@ def _work(run: Run[PrData]) -> str:
         return CHECKPOINT
     data = run.data
     restore = f"`git restore --source={data.good_tree[:12]} -- FILE`"
-    said = run.last_reason.partition(SAID_WRONG)[2]
-    told = WRONG.replace("$restore", restore).replace("$tree", data.test_wrong[:12]).replace("$why", f" ({said})" if said else "")
-    again = told if data.test_wrong else ""
+    why = run.last_reason.partition(SAID_WRONG)[2]
+    text = WRONG.replace("$restore", restore).replace("$tree", data.test_wrong[:12]).replace("$why", f" ({why})" if why else "")
+    again = text if data.test_wrong else ""
     way_back = TEST_IS_WRONG if has_red(run) else ""
     asked = (VERIFY if is_verification(data.plan) else STEPS).get(_step(run)) or STEPS.get(_step(run), "")
     return "\n\n".join(part.strip() for part in (asked, again, way_back) if part)

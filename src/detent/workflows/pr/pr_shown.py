@@ -67,13 +67,13 @@ EXPECTATIONS = {"RED": "FAIL", "GREEN": "PASS", "REFACTOR": "PASS"}
 
 
 def read(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
-    said = last_object(text, "action", *TEXTS, "findings", "no_pr_left", "overall_assessment")
-    if (action := str(said.get("action", ""))) in ACTIONS:
-        return Sent(ACTIONS[action], report=str(said.get("report", "")) or text, summary=summary_of(text))
-    fields = {**known, **{n: str(said[n]) for n in TEXTS if said.get(n)}}
+    reply = last_object(text, "action", *TEXTS, "findings", "no_pr_left", "overall_assessment")
+    if (action := str(reply.get("action", ""))) in ACTIONS:
+        return Sent(ACTIONS[action], report=str(reply.get("report", "")) or text, summary=summary_of(text))
+    fields = {**known, **{n: str(reply[n]) for n in TEXTS if reply.get(n)}}
     fields["summary"] = fields.get("summary") or summary_of(text)
-    findings = said if "overall_assessment" in said else said.get("findings")
-    sent = Sent("submit", findings=json.dumps(findings) if findings is not None else "", no_pr_left=said.get("no_pr_left") is True)
+    findings = reply if "overall_assessment" in reply else reply.get("findings")
+    sent = Sent("submit", findings=json.dumps(findings) if findings is not None else "", no_pr_left=reply.get("no_pr_left") is True)
     return msgspec.structs.replace(sent, **fields)
 
 

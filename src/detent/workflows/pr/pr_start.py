@@ -13,7 +13,7 @@ import msgspec
 
 from detent.app import App, now
 from detent.app.commit_settings import MainSettings, settings_for
-from detent.app.first_look import accepted, said_at_start
+from detent.app.first_look import accepted, with_accepted_baseline
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
 from detent.app.forges import way_to_land
 from detent.app.policy import kinds_of, may_answer
@@ -65,7 +65,7 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     if not setup.workspace:
         first = _first_state(app, git, setup, run_id, settings)
     first = msgspec.structs.replace(first, data=msgspec.structs.replace(first.data, setup=setup))
-    first = said_at_start(first, sent)
+    first = with_accepted_baseline(first, sent)
     event = app.door.start(msgspec.structs.replace(first, limits=limits_of(settings), worktree=str(app.place.root)), sent)
     publish(world.place, {n: t for n, t in published(event.run).items() if n != PLAN_FILE or t is not None})
     return run_id
@@ -143,8 +143,8 @@ def _first_state(app: App, git: Git, setup: PrSetup, run: str, settings: Setting
         failed = state.get("debug_attempt_counter", 1)
         count = min(failed if isinstance(failed, int) and failed > 0 else 1, 5)
         error = where(app.place, ERROR_FILE)
-        said = error.read_text("utf-8", "replace") if error.is_file() else str(state.get("last_error", ""))
-        return Run(run, "pr", "DEBUGGING", 0, data, counts={"debug": count}, last_error=said)
+        last_error = error.read_text("utf-8", "replace") if error.is_file() else str(state.get("last_error", ""))
+        return Run(run, "pr", "DEBUGGING", 0, data, counts={"debug": count}, last_error=last_error)
     return Run(run, "pr", "EXECUTING_TDD", 0, data)
 
 

@@ -167,10 +167,10 @@ def planned(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     assert reply is not None, "the gate read the reply"
     assert reply.current_test is not None, "the gate found a test in it"
     open_now = (e.text for e in run.data.entries if not e.done)
-    said = reply.current_test.description
+    description = reply.current_test.description
     now = replace(
         reply.current_test,
-        description=next((text for text in open_now if normalized_entry(text) == normalized_entry(said)), even_out(said)),
+        description=next((text for text in open_now if normalized_entry(text) == normalized_entry(description)), even_out(description)),
     )
     after = replace(run, data=replace(run.data, current=now, cycle=run.data.cycle + 1))
     return _passed(after, found, "PLAN", "RED", f"plan: {now.description}")
@@ -192,11 +192,11 @@ def red_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
 def back_to_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     """Write the test of this cycle again, on the tree that it was first written on."""
     data = run.data
-    said = f"the implementing agent says that the test is wrong: {sent.summary}"
+    reason = f"the implementing agent says that the test is wrong: {sent.summary}"
     if not data.setup.agent:  # the machine restores the files of an agent that it drives
-        said += f"\nRestore what was written since, except the test: git restore --source={data.good_tree[:12]} -- FILE"
-    again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=said, next_phase="RED")
-    return replace(run, last_error=said, data=again)
+        reason += f"\nRestore what was written since, except the test: git restore --source={data.good_tree[:12]} -- FILE"
+    again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=reason, next_phase="RED")
+    return replace(run, last_error=reason, data=again)
 
 
 def tries_of_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
@@ -242,8 +242,8 @@ def no_model(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
 
 
 def _trouble(run: Run[TddData], sent: Sent, sort: Trouble) -> Run[TddData]:
-    said = sent.output or "the agent ended without a usable answer"
-    return replace(run, last_error=said, data=replace(run.data, trouble=sort, reason=said.splitlines()[0]))
+    reason = sent.output or "the agent ended without a usable answer"
+    return replace(run, last_error=reason, data=replace(run.data, trouble=sort, reason=reason.splitlines()[0]))
 
 
 def sort_of(phase: str, found: Found) -> Trouble:
@@ -378,8 +378,8 @@ def _rolled_back(run: Run[TddData]) -> str:
 def _previous(data: TddData) -> str:
     if not data.cycle:
         return "none; this is the first phase of the run"
-    told = {"PLAN": "the test is chosen", "RED": "the new test failed, as it should"}.get(data.phase, "all tests passed")
-    return f"{data.phase}: {told}; committed as `{data.subject}`"
+    result = {"PLAN": "the test is chosen", "RED": "the new test failed, as it should"}.get(data.phase, "all tests passed")
+    return f"{data.phase}: {result}; committed as `{data.subject}`"
 
 
 def _failure_section(run: Run[TddData]) -> str:

@@ -63,23 +63,25 @@ def _seen(listed: CTestListed, case: JUnitCase, reason: str) -> SeenTest:
     problem = case.problems[0] if case.problems else None
     if problem is None:
         return SeenTest(listed.file, "skipped" if listed.excuse else "passed", listed.excuse)
-    said = problem.message or reason
+    message = problem.message or reason
     if problem.sort == "skipped":
-        return SeenTest(listed.file, "skipped", said)
-    return SeenTest(listed.file, "failed", said, "AssertionError" if PLAIN.match(said) or ABORTED.search(said) else said.split()[0])
+        return SeenTest(listed.file, "skipped", message)
+    return SeenTest(
+        listed.file, "failed", message, "AssertionError" if PLAIN.match(message) or ABORTED.search(message) else message.split()[0]
+    )
 
 
 def _not_built(report: CTestReport) -> dict[str, SeenTest]:
     """Each file that the compiler or linker rejected; a program without such a file counts by its own source."""
-    said: dict[str, list[str]] = {}
+    errors: dict[str, list[str]] = {}
     for file, message in FAULT.findall(report.built):
-        said.setdefault(_relative(file, report.root), []).append(message)
+        errors.setdefault(_relative(file, report.root), []).append(message)
     for file, messages in report.unlinked.items():
-        said.setdefault(_relative(file, report.root), []).extend(messages)
+        errors.setdefault(_relative(file, report.root), []).extend(messages)
     for each in report.tests:
-        if not each.built and each.file not in said:
-            said[each.file] = [f"the program of {each.name} was not built"]
-    return {file: SeenTest(file, "error", "\n".join(dict.fromkeys(says)), "BuildError", _is_missing(says)) for file, says in said.items()}
+        if not each.built and each.file not in errors:
+            errors[each.file] = [f"the program of {each.name} was not built"]
+    return {file: SeenTest(file, "error", "\n".join(dict.fromkeys(says)), "BuildError", _is_missing(says)) for file, says in errors.items()}
 
 
 def _is_missing(says: list[str]) -> bool:

@@ -72,13 +72,13 @@ def main() -> int:
         tests = [listed(each, sources, root) for each in chosen]
         unlinked = links(built.stdout + built.stderr, sources)
     narrow = bool(order.paths or order.names)
-    said = built.stdout + built.stderr
-    relevant = said if not narrow or any(not each.built for each in tests) else ""
+    output = built.stdout + built.stderr
+    relevant = output if not narrow or any(not each.built for each in tests) else ""
     code = 8 if done.code or (built.code and relevant) else 0
     reasons = dict(REASON.findall(done.stdout.rpartition("The following tests FAILED:")[2]))
     shown = _of(relevant, tests) if narrow else relevant
-    write(report, CTestReport(code, str(root), shown, tests, log, reasons, {file: said for file, said in unlinked.items() if shown}))
-    sys.stdout.write((said if built.code else "") + done.stdout + done.stderr)
+    write(report, CTestReport(code, str(root), shown, tests, log, reasons, {file: symbols for file, symbols in unlinked.items() if shown}))
+    sys.stdout.write((output if built.code else "") + done.stdout + done.stderr)
     return code
 
 
@@ -98,8 +98,8 @@ def keep_going(build: Path) -> list[str]:
 
 def known(build: Path, order: RunOrder) -> list[CTestCase]:
     chosen = ["-R", order.names[0]] if order.names else []
-    said = start(["ctest", "--show-only=json-v1", *chosen], PLAIN, str(build))
-    found = msgspec.json.decode(said.stdout, type=CTestShown).tests if said.code == 0 else []
+    listing = start(["ctest", "--show-only=json-v1", *chosen], PLAIN, str(build))
+    found = msgspec.json.decode(listing.stdout, type=CTestShown).tests if listing.code == 0 else []
     texts = [file.read_text("utf-8", "replace") for file in build.rglob("CTestTestfile.cmake")]
     programs = {first or second: program for text in texts for first, second, program in ADDED.findall(text)}
     for each in found:
@@ -118,11 +118,11 @@ def targets(build: Path) -> dict[str, list[str]]:
     return found
 
 
-def links(said: str, sources: dict[str, list[str]]) -> dict[str, list[str]]:
+def links(output: str, sources: dict[str, list[str]]) -> dict[str, list[str]]:
     """Undefined references by the source that needs them; the linker names the object first, then the symbol."""
     found: dict[str, list[str]] = {}
     file = ""
-    for line in said.splitlines():
+    for line in output.splitlines():
         if at := LINKED.search(line):
             file = next((path for path in sources.get(at[1], []) if path.endswith(at[2])), at[2])
         if (missed := UNLINKED.search(line)) and file:
@@ -165,10 +165,10 @@ def _escaped(name: str) -> str:
     return "".join(f"[{c}]" if c in ".*+?()|$[" else "\\\\" if c == "\\" else "\\^" if c == "^" else c for c in name)
 
 
-def _of(said: str, tests: list[CTestListed]) -> str:
+def _of(output: str, tests: list[CTestListed]) -> str:
     """The lines of the build output about files of tests that were not built."""
     files = {each.file for each in tests if not each.built}
-    return "\n".join(line for line in said.splitlines() if any(file in line for file in files))
+    return "\n".join(line for line in output.splitlines() if any(file in line for file in files))
 
 
 if __name__ == "__main__":

@@ -36,17 +36,17 @@ def detect(files: Files) -> Command | None:
     return Command(("dotnet", "test"), "dotnet", "dotnet") if tested or (solution and projects) else None
 
 
-def outcomes(said: DotnetReport) -> dict[str, SeenTest]:
+def outcomes(report: DotnetReport) -> dict[str, SeenTest]:
     found: dict[str, SeenTest] = {}
-    for file, faults in said.broken.items():
+    for file, faults in report.broken.items():
         missing = all(fault.partition(":")[0] in MISSING for fault in faults)
         found[file] = SeenTest(file, "error", "\n".join(faults), "BuildError", missing)
-    for result in (each for text in said.reports for each in read_results(text.encode())):
-        file = said.classes.get(result.classname.partition("+")[0], said.project)
+    for result in (each for text in report.reports for each in read_results(text.encode())):
+        file = report.classes.get(result.classname.partition("+")[0], report.project)
         bad = result.outcome in ("failed", "error")
-        kind = "AssertionError" if result.outcome == "failed" and ASSERTION.search(result.message) else result.said
-        told = (result.message, kind) if bad else ("", "")
-        found[numbered(readable(f"{file}::{result.name}"), found)] = SeenTest(file, result.outcome, *told, seconds=result.seconds)
+        kind = "AssertionError" if result.outcome == "failed" and ASSERTION.search(result.message) else result.reported
+        problem = (result.message, kind) if bad else ("", "")
+        found[numbered(readable(f"{file}::{result.name}"), found)] = SeenTest(file, result.outcome, *problem, seconds=result.seconds)
     return found
 
 

@@ -26,17 +26,17 @@ def main() -> int:
             [*order.program, "test", "--nologo", "--results-directory", folder, "--logger", "trx;LogFilePrefix=run", *picked], QUIET
         )
         texts = [file.read_text("utf-8-sig", "replace") for file in sorted(Path(folder).rglob("*.trx"))]
-    said = done.stdout + done.stderr
-    sys.stdout.write(said)
+    output = done.stdout + done.stderr
+    sys.stdout.write(output)
     project = next((path for path in source_files(root) if path.endswith("proj")), "dotnet")
-    write(report, DotnetReport(done.code, texts, declared, _broken(said, root), project))
+    write(report, DotnetReport(done.code, texts, declared, _broken(output, root), project))
     return done.code
 
 
-def _broken(said: str, root: Path) -> dict[str, list[str]]:
+def _broken(output: str, root: Path) -> dict[str, list[str]]:
     """Compiler errors by file."""
     found: dict[str, list[str]] = {}
-    for each in FAULT.finditer(said):
+    for each in FAULT.finditer(output):
         file = each["file"].strip().removeprefix(f"{root}/")
         line = f"{each['code']}: {each['says']}"
         if line not in found.setdefault(file, []):

@@ -32,14 +32,14 @@ def base_flags(base: Command) -> list[str]:
 def parse(command: str, base: Command) -> Parsed:
     """The selectors of an agent's command, or the fault that refuses it."""
     own = base.argv[: len(base.argv) - len(base.paths)]
-    said = f"`{base.text}`, " if base.text != "go test ./..." else ""
+    configured = f"`{base.text}`, " if base.text != "go test ./..." else ""
 
     def options(words: tuple[str, ...]) -> Parsed:
         found = _parse(words, SHOWN_FLAGS | {"race", "short", "cover"}, SHOWN_VALUES)
         whole = not found.selectors or any(each in ALL for each in found.selectors)
         return found._replace(selectors=tuple(each for each in found.selectors if not whole or each.startswith("-")))
 
-    allowed = f"{said}`go test` with packages, folders, test files or -run"
+    allowed = f"{configured}`go test` with packages, folders, test files or -run"
     return parsed(command, lambda words: after_first(words, base.argv, own, ("go", "test")), options, allowed)
 
 

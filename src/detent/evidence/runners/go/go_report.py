@@ -35,11 +35,11 @@ class GoFault(NamedTuple):
     missing: bool  # only names, fields or packages that do not exist yet
 
 
-def faults(said: str, folder: str = "") -> list[GoFault]:
+def faults(output: str, folder: str = "") -> list[GoFault]:
     """The files that cannot be built, from the output of compiler, vet and package loader, with paths relative to the project."""
     found: dict[str, list[str]] = {}
     places: dict[str, str] = {}
-    for file, line, message in FAULT.findall(said):
+    for file, line, message in FAULT.findall(output):
         path = file.removeprefix(folder.rstrip("/") + "/") if folder else file
         found.setdefault(path, []).append(message)
         places.setdefault(path, f"{path}:{line}")
@@ -96,8 +96,8 @@ class GoRound(msgspec.Struct):
         """Packages that go reports as not built and of which no test began."""
         events = self.events()
         begun = {each.Package for each in events if each.Action == "run"}
-        said = "".join(each.Output for each in events if not each.Test) + "\n" + self.stdout
-        return [each for each in dict.fromkeys(NOT_BUILT.findall(said)) if each not in begun]
+        output = "".join(each.Output for each in events if not each.Test) + "\n" + self.stdout
+        return [each for each in dict.fromkeys(NOT_BUILT.findall(output)) if each not in begun]
 
 
 class GoPackage(msgspec.Struct):
@@ -149,7 +149,7 @@ def _place(seen: SeenTest) -> str:
     return ours[0] if ours else f"{folder}/{own[1]}:{own[2]}".lstrip("/") if own else ""
 
 
-def _package(package: GoPackage, events: list[GoEvent], said: GoRound) -> dict[str, SeenTest]:
+def _package(package: GoPackage, events: list[GoEvent], result: GoRound) -> dict[str, SeenTest]:
     """The outcomes of one package that was run."""
     home = {name: file for file, names in package.tests.items() for name in names}
     begun = list(dict.fromkeys(event.Test for event in events if event.Action == "run"))
@@ -165,17 +165,17 @@ def _package(package: GoPackage, events: list[GoEvent], said: GoRound) -> dict[s
                 file, *ended.get(test, ("error", "the process ended before the test did", "Exit"))
             )
     failed = any(event.Action == "fail" and not event.Test for event in events)
-    found.update(_never(package, home, begun, said, failed))
-    if failed and package.path not in said.not_built() and not any(each.outcome in ("failed", "error") for each in found.values()):
+    found.update(_never(package, home, begun, result, failed))
+    if failed and package.path not in result.not_built() and not any(each.outcome in ("failed", "error") for each in found.values()):
         name = next(iter(package.tests))
         found[name] = SeenTest(name, "error", "".join(e.Output for e in events if not e.Test), "Exit")  # a race, TestMain, or an exit
     return found
 
 
-def _never(package: GoPackage, home: dict[str, str], begun: list[str], said: GoRound, failed: bool) -> dict[str, SeenTest]:
+def _never(package: GoPackage, home: dict[str, str], begun: list[str], result: GoRound, failed: bool) -> dict[str, SeenTest]:
     """Outcomes of tests that were built but never began: the process exited before, or TestMain ran none."""
-    left = [name for name in package.must if name not in begun and home[name] not in said.hidden]
-    if package.path in said.not_built():
+    left = [name for name in package.must if name not in begun and home[name] not in result.hidden]
+    if package.path in result.not_built():
         return {}
     if not begun and not failed:
         return {f"{home[name]}::{name}": SeenTest(home[name], "skipped", "the package ended without running its tests") for name in left}
@@ -197,14 +197,14 @@ def _ended(package: GoPackage, events: list[GoEvent]) -> dict[str, End]:
             if event.Test in ended:
                 raise CannotTell(f"{event.Test} of {package.path} ended twice in the report")
             if lines.get(event.Test) == event.Action:
-                said = [each for each in events if each.Test == event.Test and each.Action == "output" and each.OutputType != "frame"]
-                ended[event.Test] = _end(ENDS[event.Action], "".join(each.Output for each in said))
+                printed = [each for each in events if each.Test == event.Test and each.Action == "output" and each.OutputType != "frame"]
+                ended[event.Test] = _end(ENDS[event.Action], "".join(each.Output for each in printed))
     return ended
 
 
-def _end(outcome: Outcome, said: str) -> End:
-    text = "\n".join(line for line in said.splitlines() if not line.startswith(("=== ", "--- "))).strip()
+def _end(outcome: Outcome, output: str) -> End:
+    text = "\n".join(line for line in output.splitlines() if not line.startswith(("=== ", "--- "))).strip()
     if outcome == "passed":
         return "passed", "", ""
-    panic = re.search(r"^panic: ", said, re.MULTILINE)
+    panic = re.search(r"^panic: ", output, re.MULTILINE)
     return outcome, text, "" if outcome == "skipped" else "panic" if panic else "AssertionError"

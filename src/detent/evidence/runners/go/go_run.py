@@ -55,11 +55,11 @@ def parent(file: str) -> str:
 def list_packages(order: RunOrder, root: str, patterns: list[str]) -> list[GoPackage]:
     """The packages, with the tests that their files define."""
     tags = [flag for flag in order.options if flag.startswith(("-tags", "-mod", "-race"))]
-    said = start(["go", "list", "-e", "-find", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", *tags, "--", *dict.fromkeys(patterns)])
-    if said.code:
-        sys.exit(said.stderr)
+    listed = start(["go", "list", "-e", "-find", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", *tags, "--", *dict.fromkeys(patterns)])
+    if listed.code:
+        sys.exit(listed.stderr)
     found, decoder = [], msgspec.json.Decoder(GoListed)
-    for text in re.split(r"(?<=^\})\n", said.stdout, flags=re.MULTILINE):
+    for text in re.split(r"(?<=^\})\n", listed.stdout, flags=re.MULTILINE):
         if not text.strip():
             continue
         each = decoder.decode(text)

@@ -58,11 +58,11 @@ def values(text: str, places: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str
         elif sort == "string" and not text[token.end() :].lstrip().startswith(":"):
             path = tuple(each for each in (*names, name) if each)
             if place := next((place for place in places if path[-len(place) :] == place), None):
-                yield place[-1], _said(word)
-        last = _said(word) if sort == "string" else word if sort == "name" else last
+                yield place[-1], _unquoted(word)
+        last = _unquoted(word) if sort == "string" else word if sort == "name" else last
 
 
-def _said(literal: str) -> str:
+def _unquoted(literal: str) -> str:
     return re.sub(r"\\(.)", lambda found: found[1] if found[1] in "\\'\"/" else found[0], literal[1:-1])
 
 

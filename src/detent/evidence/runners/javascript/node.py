@@ -54,12 +54,12 @@ def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport
 
 def _with_unfinished(report: TestReport, ended_early: dict[str, str]) -> TestReport:
     files = [file for file in ended_early if report.outcomes.get(file) != "error"]
-    said = {file: f"the process ended before the test {ended_early[file]!r} did" for file in files}
+    messages = {file: f"the process ended before the test {ended_early[file]!r} did" for file in files}
     return msgspec.structs.replace(
         report,
         outcomes={**report.outcomes, **dict.fromkeys(files, "error")},
         files={**report.files, **{file: file for file in files}},
-        messages={**report.messages, **said},
+        messages={**report.messages, **messages},
         kinds={**report.kinds, **dict.fromkeys(files, "Exit")},
     )
 

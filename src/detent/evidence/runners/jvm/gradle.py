@@ -109,8 +109,8 @@ def cases(report: JvmReport) -> Iterator[JvmCase]:
             if line.type == "end":
                 if line.result not in OUTCOMES:
                     raise CannotTell(f"Gradle says of {line.of} {line.name} that it is {line.result!r}")
-                kind, _, said = line.said.partition(": ")
-                yield JvmCase(*at, OUTCOMES[line.result], kind.strip(), said or kind, line.seconds, line.trace)
+                kind, _, message = line.said.partition(": ")
+                yield JvmCase(*at, OUTCOMES[line.result], kind.strip(), message or kind, line.seconds, line.trace)
     for (module, name, test), open_ in begun.items():
         if open_ > 0:
             yield JvmCase(module, name, test, "error", "Exit", "it started and did not finish: the process ended during it")

@@ -38,11 +38,11 @@ def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str,
         done = start(
             [*order.program, *order.options, *OURS, "-I", str(LISTENER), f"-Ddetent.log={log}", "test", *picked], settings(), str(place)
         )
-        said = done.stdout + done.stderr
-        refused = refusals(REFUSED.findall(said), place, root)
+        output = done.stdout + done.stderr
+        refused = refusals(REFUSED.findall(output), place, root)
         logs = [Log("", log.read_text("utf-8", "replace"))] if log.exists() else []
-    fault = "" if logs else f"Gradle did not reach the tests: it exited with code {done.code}\n{said.strip()[-2000:]}"
-    return JvmRound(done.code, said.replace(str(place), str(root)), refused, logs, fault)
+    fault = "" if logs else f"Gradle did not reach the tests: it exited with code {done.code}\n{output.strip()[-2000:]}"
+    return JvmRound(done.code, output.replace(str(place), str(root)), refused, logs, fault)
 
 
 def settings() -> dict[str, str]:

@@ -70,7 +70,9 @@ def outcomes(report: JvmReport, cases: Iterable[JvmCase], otherwise: str) -> dic
     """The outcome of each test. `otherwise`: the file for classes that no file declares."""
     if report.fault:
         raise CannotTell(report.fault)
-    found = {file: SeenTest(file, "error", _lines(said), "BuildError", _is_missing(report, file)) for file, said in report.broken.items()}
+    found = {
+        file: SeenTest(file, "error", _lines(errors), "BuildError", _is_missing(report, file)) for file, errors in report.broken.items()
+    }
     for case in cases:
         file = file_of(case.classname, case.module, report.classes) or otherwise
         test = _id(case, file)
@@ -87,8 +89,8 @@ def outcomes(report: JvmReport, cases: Iterable[JvmCase], otherwise: str) -> dic
     return found
 
 
-def _lines(said: list[str]) -> str:
-    return "\n".join(dict.fromkeys(said))
+def _lines(errors: list[str]) -> str:
+    return "\n".join(dict.fromkeys(errors))
 
 
 def _place(case: JvmCase, file: str) -> str:
@@ -105,7 +107,7 @@ def _is_missing(report: JvmReport, file: str) -> bool:
     """Whether all errors are missing names. A file that failed only after others also needs that the others lacked only names."""
     first = [each for each in report.broken if each not in report.follows]
     asked = [file] if file in first else [file, *first]
-    return all(MISSING.search(said) for each in asked for said in report.broken[each])
+    return all(MISSING.search(error) for each in asked for error in report.broken[each])
 
 
 def _id(case: JvmCase, file: str) -> str:

@@ -19,7 +19,7 @@ class JvmRound(NamedTuple):
     """One call of the build tool."""
 
     code: int
-    said: str
+    output: str
     refused: dict[str, list[str]]  # compiler errors by file
     logs: list[Log]
     fault: str = ""
@@ -39,10 +39,10 @@ def run_rounds(report: Path, order: RunOrder, attempt: Attempt) -> int:
         return 0
     broken: dict[str, list[str]] = {}
     follows: list[str] = []
-    said = ""
+    output = ""
     while True:
         once = attempt(root, order, chosen, broken)
-        said += f"{once.said}\n"
+        output += f"{once.output}\n"
         new = {file: words for file, words in once.refused.items() if file not in broken}
         follows += new if broken else []
         broken |= new
@@ -51,16 +51,16 @@ def run_rounds(report: Path, order: RunOrder, attempt: Attempt) -> int:
     meant = {file: words for file, words in broken.items() if _meant(file, order, chosen, sources)}
     code = 1 if once.code or meant else 0
     write(report, JvmReport(code, once.logs, classes(root, sources), meant, follows, list(once.ended), once.fault))
-    sys.stdout.write(said)
+    sys.stdout.write(output)
     return code
 
 
 def refusals(found: Iterable[tuple[str, str]], place: Path, root: Path) -> dict[str, list[str]]:
     """Compiler errors by file of the project, whether the tool names it in the mirror or in the project."""
-    said: dict[str, list[str]] = {}
+    errors: dict[str, list[str]] = {}
     for file, words in found:
-        said.setdefault(file.removeprefix(f"{place}/").removeprefix(f"{root}/"), []).append(words)
-    return said
+        errors.setdefault(file.removeprefix(f"{place}/").removeprefix(f"{root}/"), []).append(words)
+    return errors
 
 
 def _meant(file: str, order: RunOrder, chosen: list[str], sources: list[str]) -> bool:

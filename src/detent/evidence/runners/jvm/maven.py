@@ -115,9 +115,9 @@ def cases(report: JvmReport) -> Iterator[JvmCase]:
             if problem is None:
                 yield JvmCase(log.module, case.classname, case.name, "passed", seconds=case.seconds)
                 continue
-            said = problem.message or problem.text.strip()
+            message = problem.message or problem.text.strip()
             outcome: Outcome = "skipped" if problem.sort == "skipped" else "failed"
-            yield JvmCase(log.module, case.classname, case.name, outcome, problem.type, said or problem.type, case.seconds, problem.text)
+            yield JvmCase(log.module, case.classname, case.name, outcome, problem.type, message or problem.type, case.seconds, problem.text)
 
 
 def reaches(outer: Command, files: Files, below: InnerProject) -> bool:

@@ -41,10 +41,10 @@ def main() -> int:
 def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]]) -> JvmRound:
     """Run Maven, and again ignoring test failures if they kept other modules from running."""
     once = call(root, order, chosen, broken)
-    if once.code and not once.refused and LEFT_OUT.search(once.said):
+    if once.code and not once.refused and LEFT_OUT.search(once.output):
         more = call(root, order, chosen, broken, "true")
         ended = tuple(dict.fromkeys((*once.ended, *more.ended)))
-        once = JvmRound(once.code, f"{once.said}\n{more.said}", more.refused, more.logs, more.fault, ended)
+        once = JvmRound(once.code, f"{once.output}\n{more.output}", more.refused, more.logs, more.fault, ended)
     return once
 
 
@@ -57,11 +57,11 @@ def call(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, li
         picked = [f"-Dtest={','.join(names)}"] if names else []
         env = {} if os.environ.get("MAVEN_OPTS") else {"MAVEN_OPTS": QUICK}
         done = start([*order.program, *order.options, *OURS, f"{GO_ON}{go_on}", *picked, "test"], env, str(place))
-        said = (done.stdout + done.stderr).replace("\x1b[0m", "")
-        refused = refusals(REFUSED.findall(said.partition("[INFO] BUILD FAILURE")[0]), place, root)  # it prints everything twice
+        output = (done.stdout + done.stderr).replace("\x1b[0m", "")
+        refused = refusals(REFUSED.findall(output.partition("[INFO] BUILD FAILURE")[0]), place, root)  # it prints everything twice
         logs = [Log(module, text) for module in built for text in reports(place / module / "target" / "surefire-reports")]
-    ended = tuple(dict.fromkeys(ENDED.findall(said)))
-    return JvmRound(done.code, said.replace(str(place), str(root)), refused, logs, fault(done.code, said, logs), ended)
+    ended = tuple(dict.fromkeys(ENDED.findall(output)))
+    return JvmRound(done.code, output.replace(str(place), str(root)), refused, logs, fault(done.code, output, logs), ended)
 
 
 def reports(folder: Path) -> list[str]:
@@ -73,10 +73,10 @@ def patterns(source: str) -> list[str]:
     return [name.replace(".", "/") for name in dotted(source)]
 
 
-def fault(code: int, said: str, logs: list[Log]) -> str:
-    if not BUILT.search(said):
-        return f"Maven did not finish: it exited with code {code}\n{said.strip()[-2000:]}"
-    if SOME_RAN.search(said) and not logs:
+def fault(code: int, output: str, logs: list[Log]) -> str:
+    if not BUILT.search(output):
+        return f"Maven did not finish: it exited with code {code}\n{output.strip()[-2000:]}"
+    if SOME_RAN.search(output) and not logs:
         return "Maven ran tests, but wrote no report into target/surefire-reports (is another folder configured?)"
     return ""
 

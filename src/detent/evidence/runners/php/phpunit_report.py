@@ -66,8 +66,8 @@ def _case(file: str, case: JUnitCase, root: str) -> SeenTest:
     seen = SeenTest(file, "passed", seconds=case.seconds)
     for problem in case.problems:
         kind = problem.type.rpartition("\\")[2]
-        said = (problem.message or problem.text).strip()
-        words = said.removeprefix(f"{case.classname.replace('.', chr(92))}::{case.name}").strip()
+        message = (problem.message or problem.text).strip()
+        words = message.removeprefix(f"{case.classname.replace('.', chr(92))}::{case.name}").strip()
         if problem.sort == "skipped" or kind in RISKY:
             seen = seen._replace(outcome="skipped", message=words)
             continue

@@ -62,16 +62,16 @@ MISSING = {
     "NameError": re.compile(r"name '[^']*' is not defined"),
     "AttributeError": re.compile(rf"(?:module '|type object '{BUILTIN}|'{BUILTIN}[^']*' object )[^\n]*has no attribute '{CIRCLE}"),
 }
-SAID = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:: ?(.*))?\Z", re.DOTALL)
+ERROR_LINE = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:: ?(.*))?\Z", re.DOTALL)
 AROUND = re.compile(r'failed on (?:setup|teardown) with "(.*)"\Z', re.DOTALL)
 
 
 def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
     """Our options come after the project's, so they win; an agent's selection replaces the configured paths."""
-    words, both = _narrowed(base, selectors)
+    words, chosen = _narrowed(base, selectors)
     return [
         *words, f"--junitxml={report_path}", "--junitprefix=", "-o", "junit_family=xunit1", "-o", "junit_logging=no",
-        "-o", f"cache_dir={report_path}.cache", "--rootdir=.", "--continue-on-collection-errors", "--maxfail=0", "--tb=short", "--color=no", *both,
+        "-o", f"cache_dir={report_path}.cache", "--rootdir=.", "--continue-on-collection-errors", "--maxfail=0", "--tb=short", "--color=no", *chosen,
     ]  # fmt: skip
 
 
@@ -135,12 +135,12 @@ def _narrowed(base: Command, selectors: tuple[str, ...]) -> tuple[list[str], lis
     paths = [s for at, s in enumerate(selectors) if not s.startswith("-") and (at == 0 or selectors[at - 1] not in ("-k", "-m"))]
     words = pytest_command.without_paths(base) if paths else list(base.argv)
     end = pytest_command.program_end(words)
-    both = list(selectors)
+    chosen = list(selectors)
     for option in ("-k", "-m"):
-        if option in both and option in words[end:-1]:
+        if option in chosen and option in words[end:-1]:
             ours = words[words.index(option, end) + 1]
-            both[both.index(option) + 1] = f"({ours}) and ({both[both.index(option) + 1]})"
-    return words, both
+            chosen[chosen.index(option) + 1] = f"({ours}) and ({chosen[chosen.index(option) + 1]})"
+    return words, chosen
 
 
 # Reading.
@@ -161,12 +161,12 @@ def _report(cases: list[JUnitCase], exit_code: int | None, output: str) -> TestR
             outcomes[test] = worst
         files[test] = file
         for problem in case.problems:
-            kind, said = _said(problem)
-            messages.setdefault(test, said[:LONGEST_MESSAGE])
+            kind, message = _kind_and_message(problem)
+            messages.setdefault(test, message[:LONGEST_MESSAGE])
             if problem.sort != "skipped":
                 kinds.setdefault(test, kind)
                 places.setdefault(test, place_of(problem, case.file))
-                causes.setdefault(test, []).append(is_missing_name(kind, said))
+                causes.setdefault(test, []).append(is_missing_name(kind, message))
     missing = tuple(test for test, found in causes.items() if all(found))
     seconds = round(sum(case.seconds for case in cases), 3)
     return TestReport(
@@ -214,7 +214,7 @@ def _outcome(problems: Iterable[Problem]) -> Outcome:
     return max((OUTCOME[p.sort] for p in problems), key=RANK.__getitem__, default="passed")
 
 
-def _said(problem: Problem) -> tuple[str, str]:
+def _kind_and_message(problem: Problem) -> tuple[str, str]:
     """The type of the exception, and its message."""
     if problem.sort == "skipped":
         return "", problem.message or problem.text
@@ -228,13 +228,13 @@ def _said(problem: Problem) -> tuple[str, str]:
         return "AssertionError", message
     if message.endswith(": DocTestFailure"):
         return "DocTestFailure", message
-    match = SAID.match(message)
+    match = ERROR_LINE.match(message)
     return (match[1], message) if match else ("", message)
 
 
-def is_missing_name(kind: str, said: str) -> bool:
+def is_missing_name(kind: str, message: str) -> bool:
     pattern = MISSING.get(kind)
-    return bool(pattern and pattern.match(said.partition(": ")[2]))
+    return bool(pattern and pattern.match(message.partition(": ")[2]))
 
 
 def _agree(report: TestReport, exit_code: int | None, output: str) -> None:

@@ -130,8 +130,8 @@ def _inside(path: str, scope: str) -> bool:
 
 def _expression(option: str, ini: Ini, own: list[str], selectors: tuple[str, ...]) -> str:
     """The expression that the run selects by: those of the command and of the agent together; the configuration's only without them."""
-    said = [value for words in (own, list(selectors)) if (value := _value(option, words))]
-    return " and ".join(f"({each})" for each in said) or _value(option, list(ini.words))
+    expressions = [value for words in (own, list(selectors)) if (value := _value(option, words))]
+    return " and ".join(f"({each})" for each in expressions) or _value(option, list(ini.words))
 
 
 def _value(option: str, words: list[str]) -> str:
@@ -190,10 +190,10 @@ def tidy(output: str, canary: Canary) -> str:
     left = "".join(line for line in output.splitlines(keepends=True) if not any(w in line for w in words))
     left = EMPTY.sub("", left)
     left = COLLECTED.sub(lambda m: str(max(0, int(m[0]) - 2 * count)), left)
-    told = list(SUMMARY.finditer(left))
-    if not told:
+    summaries = list(SUMMARY.finditer(left))
+    if not summaries:
         return left
-    last = told[-1]
+    last = summaries[-1]
     return left[: last.start()] + _recounted(last[0], count) + left[last.end() :]
 
 

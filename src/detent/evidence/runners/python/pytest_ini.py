@@ -147,8 +147,8 @@ NAMED = re.compile(r"tests?|testing")
 def patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     """Configured name patterns, limited to `testpaths` if set, and folders that contain nothing but tests."""
     ini = read_ini(base or Command(("pytest",), "pytest"), files)
-    said = [path.partition("::")[0] for path in (*ini.folders, *(base.paths if base else ()))]
-    places = [each.removeprefix("./").rstrip("/") for each in said if each.strip("./")]
+    configured = [path.partition("::")[0] for path in (*ini.folders, *(base.paths if base else ()))]
+    places = [each.removeprefix("./").rstrip("/") for each in configured if each.strip("./")]
     names = [name for name in ini.files if name not in Ini().files]
     ours = telling_patterns(name if "/" not in name else f"**/{name.lstrip('/')}" for name in names)
     within = [place for place in places if not place.endswith(".py") and not is_outside(place)]

@@ -36,24 +36,24 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
 
 
 def _is_missing(line: ReportLine) -> bool:
-    said = line.message.removeprefix(f"{line.kind}: ")
-    return like_pytest.is_missing_name(line.kind, f"{line.kind}: {said}")
+    message = line.message.removeprefix(f"{line.kind}: ")
+    return like_pytest.is_missing_name(line.kind, f"{line.kind}: {message}")
 
 
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     """What the command itself discovers, and where: `discover -s checks -p "verify*.py"`, or the same as positional words."""
     words = base.argv[unittest_command.program_end(base.argv) :] if base else ()
-    said = {"-s": "", "-p": ""}
+    options = {"-s": "", "-p": ""}
     plain = []
     left = iter(words[1:] if words[:1] == ("discover",) else words)
     for word in left:
         option, equals, value = word.partition("=")
         known = unittest_command.VALUES.get(option)
         if known:
-            said[known] = value if equals else next(left, "")
+            options[known] = value if equals else next(left, "")
         elif not word.startswith("-") and words[:1] == ("discover",):
             plain.append(word)
-    start, pattern = said["-s"] or "".join(plain[:1]), said["-p"] or "".join(plain[1:2])
+    start, pattern = options["-s"] or "".join(plain[:1]), options["-p"] or "".join(plain[1:2])
     home = start.removeprefix("./").rstrip("/").removeprefix(".")
     own = f"{home}/**/{pattern}".lstrip("/") if home else pattern
     return (*folders([start] if start else []), *(telling_patterns([own]) if pattern else ()))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # annotations only: older Python versions could not evaluate 
     Error = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
 LONGEST = 4000
-SAID = re.compile(r"^([A-Za-z_][\w.]*)(?:: ?(.*))?$")
+ERROR_LINE = re.compile(r"^([A-Za-z_][\w.]*)(?:: ?(.*))?$")
 HOLDER = re.compile(r"^(setUp|tearDown)(Class|Module) \((.*)\)$")
 HERE = os.path.realpath(os.getcwd())
 RANK = ("passed", "skipped", "failed", "error")
@@ -30,28 +30,28 @@ RANK = ("passed", "skipped", "failed", "error")
 def main() -> int:
     """Run the tests in a child process and write its report after it has ended, so a report that a test writes is overwritten."""
     report, chosen, words = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
-    with tempfile.TemporaryFile() as said:  # it has no name
+    with tempfile.TemporaryFile() as output:  # it has no name
         child = os.fork()
         if not child:
-            return run(said, chosen, words)
+            return run(output, chosen, words)
         status = os.waitpid(child, 0)[1]
-        said.seek(0)
+        output.seek(0)
         with open(report, "wb") as file:
-            file.write(said.read())
+            file.write(output.read())
     if os.WIFSIGNALED(status):
         os.kill(os.getpid(), os.WTERMSIG(status))
     return os.WEXITSTATUS(status)
 
 
-def run(said: IO[bytes], chosen: dict[str, list[str]], words: list[str]) -> int:
+def run(output: IO[bytes], chosen: dict[str, list[str]], words: list[str]) -> int:
     """Run the tests as unittest does; the exit code says whether all passed."""
     if os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
         sys.path[0] = os.getcwd()  # as with `python -m`
     sys.argv = ["python -m unittest", *words]
     program = Program(chosen, words)
     end = {"type": "end", "name": f"unittest {sys.version.split()[0]}", "count": len(program.lines)}
-    said.write("".join(_whole(json.dumps(line)) + "\n" for line in [*program.lines, end]).encode("ascii"))
-    said.flush()
+    output.write("".join(_whole(json.dumps(line)) + "\n" for line in [*program.lines, end]).encode("ascii"))
+    output.flush()
     return 1 if any(line["outcome"] in ("failed", "error") for line in program.lines) else 0
 
 
@@ -214,7 +214,7 @@ def _ours(path: str, line: int) -> str:
 def _import_trouble(known: dict[str, str]) -> dict[str, str]:
     """The error of a failed import, from its text, because unittest keeps nothing else: the last line that looks like one."""
     for line in reversed(str(known.get("message", "")).splitlines()):
-        if found := SAID.match(line):
+        if found := ERROR_LINE.match(line):
             lines = re.findall(r'^ +File "([^"]+)", line (\d+)', str(known["message"]), re.MULTILINE)
             places = [place for path, at in lines if (place := _ours(path, int(at)))]
             return {"kind": found[1].rpartition(".")[2], "message": line[:LONGEST], "place": places[-1] if places else ""}

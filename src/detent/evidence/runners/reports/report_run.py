@@ -78,56 +78,63 @@ def _lines(reports: list[Path]) -> Iterator[ReportLine]:
         if not data.startswith(b"<"):
             for point in read_points(data):
                 kind = "AssertionError" if point.outcome == "failed" else ""
-                yield _line(files, path, point.names[0], point.names[1:], point.outcome, kind, point.said, point.seconds)
+                yield _line(files, path, point.names[0], point.names[1:], point.outcome, kind, point.details, point.seconds)
         elif re.search(rb"<TestRun\b", data[:4000]):
             for result in read_results(data):
-                kind = "AssertionError" if ASSERTS.search(result.message) else result.said
+                kind = "AssertionError" if ASSERTS.search(result.message) else result.reported
                 yield _line(files, path, result.classname, (result.name,), result.outcome, kind, result.message, result.seconds)
         else:
             yield from (_case(files, path, case) for case in read_cases(data))
 
 
-def _before_crash(reports: list[Path], said: str, chosen: Iterable[str]) -> Iterator[ReportLine]:
+def _before_crash(reports: list[Path], text: str, chosen: Iterable[str]) -> Iterator[ReportLine]:
     """What a TAP report said before an error in a test ended the process, and the test's file as broken.
 
     Only if that file is one of those that were chosen: of all others, nothing is known then.
     """
     paths = [path.partition("::")[0] for path in chosen]
-    file = next((path for path in paths if re.search(rf"(?<![\w.-]){re.escape(path)}:\d", said)), "")
-    error = next(reversed(list(UNCAUGHT.finditer(said))), None)
+    file = next((path for path in paths if re.search(rf"(?<![\w.-]){re.escape(path)}:\d", text)), "")
+    error = next(reversed(list(UNCAUGHT.finditer(text))), None)
     data = reports[0].read_bytes().lstrip()
     if not file or error is None or len(reports) > 1 or data.startswith(b"<"):
         return
     files = TestFilesOf(source_files(Path()), os.getcwd())
     for point in points_before_end(limit_report(data)):
-        yield _line(files, reports[0], point.names[0], point.names[1:], point.outcome, "AssertionError", point.said, point.seconds)
-    yield ReportLine("file", file, outcome="error", kind=error[1], message=error[0], place=files.place(said))
+        yield _line(files, reports[0], point.names[0], point.names[1:], point.outcome, "AssertionError", point.details, point.seconds)
+    yield ReportLine("file", file, outcome="error", kind=error[1], message=error[0], place=files.place(text))
 
 
 def _case(files: TestFilesOf, report: Path, case: JUnitCase) -> ReportLine:
     problem = next(iter(sorted(case.problems, key=lambda each: each.sort == "skipped")), None)
     outcome: Outcome = "passed" if problem is None else "skipped" if problem.sort == "skipped" else "failed"
-    kind = said = ""
+    kind = message = ""
     if problem:
-        said = (problem.message or problem.text).strip()
+        message = (problem.message or problem.text).strip()
         plain = problem.sort == "failure" and (not problem.type or ASSERTS.search(problem.type))
         kind = "AssertionError" if plain else re.split(r"[.:\\]", problem.type)[-1] or "Error"
     names = (case.classname, case.name) if case.file and case.classname else (case.name,)
-    line = _line(files, report, case.file or case.classname, names, outcome, kind, said, case.seconds)
-    return msgspec.structs.replace(line, place=files.place(problem.text or said)) if problem and outcome == "failed" else line
+    line = _line(files, report, case.file or case.classname, names, outcome, kind, message, case.seconds)
+    return msgspec.structs.replace(line, place=files.place(problem.text or message)) if problem and outcome == "failed" else line
 
 
 def _line(
-    files: TestFilesOf, report: Path, where: str, names: tuple[str, ...], outcome: Outcome, kind: str, said: str, seconds: float
+    files: TestFilesOf, report: Path, where: str, names: tuple[str, ...], outcome: Outcome, kind: str, message: str, seconds: float
 ) -> ReportLine:
     """A test in its file; if its file is unknown, in the report's."""
     found = files.find(where) or files.saying(where)
     file, rest = found or (report.as_posix(), (where,) if where else ())
     bad = outcome in ("failed", "error")
-    told = (*rest, *(name for name in names if name not in (where, file))) or (where or "(no name)",)
-    place = files.place(said) if bad else ""
+    own_names = (*rest, *(name for name in names if name not in (where, file))) or (where or "(no name)",)
+    place = files.place(message) if bad else ""
     return ReportLine(
-        "test", file, told, outcome, kind if bad else "", message=said if outcome != "passed" else "", place=place, ms=seconds * 1000
+        "test",
+        file,
+        own_names,
+        outcome,
+        kind if bad else "",
+        message=message if outcome != "passed" else "",
+        place=place,
+        ms=seconds * 1000,
     )
 
 

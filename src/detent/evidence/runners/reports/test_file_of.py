@@ -70,5 +70,5 @@ class TestFilesOf:
 
     def place(self, text: str) -> str:
         """The first `file:line` of the project in a failure's message."""
-        said = (*re.findall(r"([\w./@-]+\.\w+)(?::|, line )(\d+)", text),)
-        return next((f"{file}:{line}" for path, line in said if (file := self.relative(path)) in self.paths), "")
+        places = (*re.findall(r"([\w./@-]+\.\w+)(?::|, line )(\d+)", text),)
+        return next((f"{file}:{line}" for path, line in places if (file := self.relative(path)) in self.paths), "")

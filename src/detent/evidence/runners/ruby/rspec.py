@@ -40,9 +40,9 @@ def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Run
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     """The patterns in `.rspec`, and the command's own paths."""
     words = (files.read(".rspec") or "").split()
-    said = [value for at, word in enumerate(words) if (value := _value(word, words[at + 1 : at + 2], ("-P", "--pattern")))]
+    patterns = [value for at, word in enumerate(words) if (value := _value(word, words[at + 1 : at + 2], ("-P", "--pattern")))]
     homes = [value for at, word in enumerate(words) if (value := _value(word, words[at + 1 : at + 2], ("--default-path",)))]
-    globs = [each for word in said for each in re.split(r",(?![^{]*\})", word.strip("'\""))]
+    globs = [each for word in patterns for each in re.split(r",(?![^{]*\})", word.strip("'\""))]
     paths = [each.partition(":")[0].partition("[")[0] for each in (base.paths if base else ())]
     return (*folders([*homes, *(each for each in paths if not each.endswith(".rb"))]), *telling_patterns(globs))
 

@@ -43,10 +43,10 @@ end
 
 def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
     """The canary of such a run, or why there is none."""
-    said = [files.read(name) or "" for name in SETTINGS]
-    if any(LIMIT.search(text) for text in said):
+    texts = [files.read(name) or "" for name in SETTINGS]
+    if any(LIMIT.search(text) for text in texts):
         return "the project sets a coverage limit, which only the exit code shows; an example that must fail would hide it"
-    if any(CODE.search(text) for text in said):
+    if any(CODE.search(text) for text in texts):
         return "the project sets its own exit code for failures"
     chosen = [each for each in selectors if not each.startswith("--example")]
     scope = [PLACE.sub("", each.removeprefix("--location=")) for each in chosen] or list(base.paths)

@@ -44,7 +44,7 @@ class RSpecOutside(msgspec.Struct):
     place: str = ""
 
 
-class RSpecSaid(msgspec.Struct):
+class RSpecRun(msgspec.Struct):
     """What one run reported."""
 
     examples: list[RSpecExample] = []
@@ -57,7 +57,7 @@ class RSpecReport(msgspec.Struct):
     """All runs; a second one is without the files that could not be loaded."""
 
     code: int
-    runs: list[RSpecSaid]
+    runs: list[RSpecRun]
 
 
 def outcomes(report: RSpecReport) -> dict[str, SeenTest]:

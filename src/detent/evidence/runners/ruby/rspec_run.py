@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from detent.evidence.runners.adapter import REPORTERS
-from detent.evidence.runners.ruby.rspec_report import RSpecReport, RSpecSaid
+from detent.evidence.runners.ruby.rspec_report import RSpecReport, RSpecRun
 from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
 REPORTER = REPORTERS / "rspec_reporter.rb"
@@ -18,11 +18,11 @@ REPORTER = REPORTERS / "rspec_reporter.rb"
 
 def main() -> int:
     report, order = ordered()
-    done, said = attempt(order, order.paths)
-    runs = [said]
-    broken = {each.file for each in said.outside if "while loading" in each.context}
-    left = [file for file in said.files if file not in broken]
-    if broken & set(said.files) and not said.examples and left:
+    done, first = attempt(order, order.paths)
+    runs = [first]
+    broken = {each.file for each in first.outside if "while loading" in each.context}
+    left = [file for file in first.files if file not in broken]
+    if broken & set(first.files) and not first.examples and left:
         again, more = attempt(order, left)
         runs.append(more)
         done = ProgramEnded(max(done.code, again.code), done.stdout + again.stdout, done.stderr + again.stderr)
@@ -31,7 +31,7 @@ def main() -> int:
     return done.code
 
 
-def attempt(order: RunOrder, paths: list[str]) -> tuple[ProgramEnded, RSpecSaid]:
+def attempt(order: RunOrder, paths: list[str]) -> tuple[ProgramEnded, RSpecRun]:
     """Run RSpec once; exits if that leaves no complete report."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "report"
@@ -49,7 +49,7 @@ def attempt(order: RunOrder, paths: list[str]) -> tuple[ProgramEnded, RSpecSaid]
         ]
         done = start([*order.program, *order.options, *ours, "--", *paths])
         try:
-            return done, msgspec.json.decode(out.read_bytes(), type=RSpecSaid)
+            return done, msgspec.json.decode(out.read_bytes(), type=RSpecRun)
         except (OSError, msgspec.DecodeError):
             sys.stdout.write(done.stdout + done.stderr)
             sys.exit(done.code or 2)

@@ -73,7 +73,7 @@ class CargoReport(msgspec.Struct):
     docs: str = ""
 
 
-class CargoSaid(msgspec.Struct):
+class CargoEvent(msgspec.Struct):
     """One JSON line of a test program; read only for failure messages."""
 
     type: str = ""
@@ -118,14 +118,14 @@ def _played(ran: CargoProgram) -> dict[str, SeenTest]:
             else SeenTest(ran.file, "failed", f"it exited with code {ran.code}", "Exit")
         }
     ended = _log(ran)
-    said = _failures(ran.stdout)
+    messages = _failures(ran.stdout)
     found: dict[str, SeenTest] = {}
     for name in ran.chosen:
         file, outcome = ran.names[name], ended.get(name)
         if outcome is None:
             found[f"{file}::{name}"] = SeenTest(file, "error", f"the test program exited with code {ran.code} before the test did", "Exit")
         else:
-            message = said.get(name, "") if outcome != "passed" else ""
+            message = messages.get(name, "") if outcome != "passed" else ""
             found[f"{file}::{name}"] = SeenTest(
                 file, outcome, message, *((_kind(message), False, _place(message)) if outcome == "failed" else ())
             )
@@ -151,12 +151,12 @@ def _failures(stdout: str) -> dict[str, str]:
     for line in stdout.splitlines():
         if line.startswith("{"):
             try:
-                said = msgspec.json.decode(line, type=CargoSaid)
+                event = msgspec.json.decode(line, type=CargoEvent)
             except msgspec.DecodeError:
                 continue
-            if said.type == "test" and said.event in ("failed", "ignored"):
-                found[said.name] = "\n".join(
-                    part for part in (said.message, said.stdout.partition("\nstack backtrace:")[0].strip()) if part
+            if event.type == "test" and event.event in ("failed", "ignored"):
+                found[event.name] = "\n".join(
+                    part for part in (event.message, event.stdout.partition("\nstack backtrace:")[0].strip()) if part
                 )
     return found
 

@@ -72,7 +72,7 @@ def main() -> int:
     root = Path.cwd()
     packages = metadata()
     clean(packages)
-    lines, said = build(order, packages)
+    lines, built = build(order, packages)
     errors = [line for line in lines if line.message and line.message.level == "error"]
     wanted = [line for line in errors if is_wanted(line, order, root)]
     played = [ran for line in lines if line.executable and (ran := play(line, order, packages, root)) is not None]
@@ -82,11 +82,11 @@ def main() -> int:
         if not narrow and documented(packages)
         else ProgramEnded(0, "", "")
     )
-    wrong = wanted or (said.code and not errors) or docs.code or any(each.code for each in played)
+    wrong = wanted or (built.code and not errors) or docs.code or any(each.code for each in played)
     code = 101 if wrong else 0
     write(report, CargoReport(code, [fault(line, root) for line in wanted], played, docs.stdout))
     rendered = [line.message.rendered or "" for line in wanted if line.message]
-    sys.stdout.write("\n".join([*rendered, said.stderr if said.code and not errors else "", *map(shown, played), docs.stdout]))
+    sys.stdout.write("\n".join([*rendered, built.stderr if built.code and not errors else "", *map(shown, played), docs.stdout]))
     clean(packages)  # clean up now: a target whose file is gone would be kept forever
     return code
 
@@ -96,22 +96,22 @@ def clean(packages: list[CargoPackage]) -> None:
 
 
 def metadata() -> list[CargoPackage]:
-    said = start(["cargo", "metadata", "--no-deps", "--format-version", "1"])
-    if said.code:
-        sys.exit(said.stderr)
-    return msgspec.json.decode(said.stdout, type=Metadata).packages
+    ended = start(["cargo", "metadata", "--no-deps", "--format-version", "1"])
+    if ended.code:
+        sys.exit(ended.stderr)
+    return msgspec.json.decode(ended.stdout, type=Metadata).packages
 
 
 def build(order: RunOrder, packages: list[CargoPackage]) -> tuple[list[CargoLine], ProgramEnded]:
     """Build every test target. A cargo that stops at the first failure is asked for each target separately."""
     call = ["cargo", "build", "--message-format=json", *order.options]
-    said = start([*call, "--tests", "--keep-going"])
-    if said.code and not said.stdout and "keep-going" in said.stderr:
+    built = start([*call, "--tests", "--keep-going"])
+    if built.code and not built.stdout and "keep-going" in built.stderr:
         several = [start(["cargo", "test", "--no-run", *call[2:], *which]) for each in packages for which in _each(each)]
-        said = ProgramEnded(max(each.code for each in several), "".join(e.stdout for e in several), "".join(e.stderr for e in several))
-    lines = [msgspec.json.decode(line, type=CargoLine) for line in said.stdout.splitlines() if line.startswith("{")]
+        built = ProgramEnded(max(each.code for each in several), "".join(e.stdout for e in several), "".join(e.stderr for e in several))
+    lines = [msgspec.json.decode(line, type=CargoLine) for line in built.stdout.splitlines() if line.startswith("{")]
     kept = {(line.package_id, line.target.src_path, line.executable, msgspec.json.encode(line.message)): line for line in lines}
-    return list(kept.values()), said
+    return list(kept.values()), built
 
 
 def _each(package: CargoPackage) -> list[list[str]]:
