@@ -11,6 +11,7 @@ from detent.evidence.probes.test_probes import Clock, _try
 from detent.evidence.probes.vacuous_tests import vacuous_of
 from detent.evidence.report import TestReport
 from detent.evidence.running.collect import Collects
+from detent.evidence.running.suite import Suite
 from detent.evidence.source.js_test_tables import table_of, tables
 from detent.git.repo import Git
 
@@ -68,6 +69,8 @@ def test_a_row_that_notices_answers_for_its_table_and_for_no_other_test() -> Non
 
 class OneRowFails:
     """A repository with one file of tests, whose first row alone notices anything."""
+
+    suite = Suite(None, 60, "")
 
     def read(self, tree: str, path: str) -> bytes:
         return b"it.each(rows)('%s', () => {})\nit('left alone', () => {})"
