@@ -33,6 +33,7 @@ def test_a_session_goes_back_to_an_event_on_the_page_and_its_report_is_read_ther
         page.goto(f"{to.url}inbox")
         expect(page.locator(".question > header h3")).to_have_text("Approve the design", timeout=LONG * 1000)
         page.get_by_role("button", name="Approve", exact=True).click()
+        expect(page.get_by_text("Your answer is recorded")).to_be_visible(timeout=LONG * 1000)
         page.goto(f"{to.url}runs/{fresh}")
         expect(page.get_by_text("the branch is merged into main")).to_be_visible(timeout=LONG * 3000)
         page.get_by_role("link", name="Read the report").click()
