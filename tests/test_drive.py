@@ -386,14 +386,14 @@ def test_agents_and_limits_count_as_they_stand_when_a_person_resumes_and_nothing
     plays, others = scripted(p, *CYCLE), ("test", "implementing", "refactor")
     roles = "".join(f"{role} = '{plays}'\n" for role in ("test-list", *others))
     gone = roles.replace(f"test-list = '{plays}'", "test-list = 'scripted:/nonexistent'")
-    (p.root / "detent.toml").write_text(f"[agents]\n{gone}[limits]\nturns = 1\n[tdd]\nretries = 2\n" + ALONE)
+    config = "[agents]\n{agents}[limits]\nturns = {turns}\n[tdd]\nretries = {retries}\n" + ALONE
+    (p.root / "detent.toml").write_text(config.format(agents=roles, turns=1, retries=2))
     p.git("commit", "-qam", "agents")
-    assert "/nonexistent cannot be read" in run(p, "--json").out
-    config = f"[agents]\n{roles}[limits]\nturns = {{turns}}\n[tdd]\nretries = 9\n" + ALONE
-    (p.root / "detent.toml").write_text(config.format(turns=1))
-    ran = p.run("resume", "--json")
+    ran = run(p, "--json")
     assert (ran.code, p.run("status", "--json").json["cause"]) == (10, "budget"), ran
-    (p.root / "detent.toml").write_text(config.format(turns=0))
+    (p.root / "detent.toml").write_text(config.format(agents=gone, turns=0, retries=9))
+    assert "/nonexistent cannot be read" in p.run("resume", "--json").out
+    (p.root / "detent.toml").write_text(config.format(agents=roles, turns=0, retries=9))
     done = p.run("resume", "--json")
     assert (done.code, done.json["outcome"]) == (0, "done"), done
     assert p.run("status", "--json").json["limits"]["retries"] == 2
