@@ -66,7 +66,7 @@ def _flag(context: ProbeContext, now: TestReport, value: NewValue, until: float,
         return Flag(
             "unnoticed", f"{message}; whether a test notices it is tried before the branch lands", place, value.before, value.after, "note"
         )
-    sentence = "no test fails when that is undone" if value.what else "no test fails when a number or condition there is another one"
+    sentence = "no test fails when that is undone" if value.what else "no test fails when its numbers or condition change"
     return Flag("unnoticed", f"{message}, and {sentence}", place, value.before, value.after)
 
 
